@@ -11,6 +11,20 @@ void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[])
   for (PetscInt u = 0; u < g->hx && g->ny % 2; ++u) b2[top + (size_t)u] = r2[top + (size_t)u] = 0;
 }
 
+void PolderRRBClearEdges_Host(const PolderRRBGrid *g, int n, PetscScalar a[])
+{
+  const size_t P = (size_t)g->pitch, inner = g->origin + P, last = g->origin + (size_t)PetscMax(g->hy - 1, 1) * P;
+
+  for (int f = 0; f < n; ++f, a += g->size) {
+    for (size_t q = 0; q < inner; ++q) a[q] = 0;
+    for (size_t q = inner; q < last; q += P) {
+      a[q] = 0;
+      for (size_t u = (size_t)g->hx - 1; u < P; ++u) a[q + u] = 0;
+    }
+    for (size_t q = last; q < g->size; ++q) a[q] = 0;
+  }
+}
+
 /* Loads rows 2v and 2v+1 of a vector in natural order, ld apart, into row v of the quarters */
 static inline void PolderRRBLoad(const PolderRRBGrid *g, const PetscScalar *restrict r, PetscInt ld, PetscScalar *z, PetscInt v)
 {

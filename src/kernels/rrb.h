@@ -7,21 +7,25 @@
 
 /*
   rrbfactor: the factorisation of one grid; c and x are its RRB_NCOEF and RRB_NWORK arrays. The order of the calls: rows are put; black nodes are lumped,
-  inverted and eliminated; r1 is inverted; the rows of the next grid are computed; the couplings are scaled. Device: sets bits RRB_SEEN_... of *seen.
+  inverted and eliminated; r1 is lumped and inverted; the rows of the next grid are computed; the couplings are scaled. Device: sets bits RRB_SEEN_... of
+  *seen. Host: row by row; each kernel reads the rows v - 1, v and v + 1 as the kernels before it in this order have left them.
 */
 /* Puts row y of a matrix in natural order: row[RRB_C][x] is the diagonal of node x, the other arrays are its couplings to E, N, NE and SE */
 PETSC_INTERN void PolderRRBPutRow_Host(const PolderRRBGrid *g, PetscInt y, PetscScalar *const row[], PetscScalar c[], PetscScalar x[]);
-PETSC_INTERN void PolderRRBLump_Host(const PolderRRBGrid *g, PetscReal omega, PetscScalar c[], const PetscScalar x[]);
-/* Eliminates the black nodes; lump: lumps the couplings of r1 among themselves, too */
-PETSC_INTERN void PolderRRBEliminateBlack_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], PetscScalar x[]);
-/* d <- 1 / d on the nx by ny nodes of a quarter; returns the number of pivots that are not positive */
-PETSC_INTERN PetscInt PolderRRBInvert_Host(const PolderRRBGrid *g, PetscInt nx, PetscInt ny, PetscScalar d[]);
+PETSC_INTERN void PolderRRBLumpRow_Host(const PolderRRBGrid *g, PetscInt v, PetscReal omega, PetscScalar c[], const PetscScalar x[]);
+/* d <- 1 / d on the first n nodes of row v of a quarter; returns the number of pivots that are not positive */
+PETSC_INTERN PetscInt PolderRRBInvertRow_Host(const PolderRRBGrid *g, PetscInt n, PetscInt v, PetscScalar d[]);
+/* Eliminates the black nodes from row v of r1; from row v of r2 */
+PETSC_INTERN void PolderRRBBlackFromR1Row_Host(const PolderRRBGrid *g, PetscInt v, PetscScalar c[]);
+PETSC_INTERN void PolderRRBBlackFromR2Row_Host(const PolderRRBGrid *g, PetscInt v, const PetscScalar c[], PetscScalar x[]);
+/* Lumps the couplings of r1 among themselves */
+PETSC_INTERN void PolderRRBLumpR1Row_Host(const PolderRRBGrid *g, PetscInt v, PetscReal omega, PetscScalar c[]);
 /* Computes row v of the next grid */
 PETSC_INTERN void PolderRRBCoarseRow_Host(const PolderRRBGrid *g, PetscInt v, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[]);
 /* Computes row y of the Schur complement on the red nodes: r1 (y even) or r2, with couplings E and N over two nodes */
 PETSC_INTERN void PolderRRBSkewRow_Host(const PolderRRBGrid *g, PetscInt y, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[]);
 /* Scales the couplings to entries of the factor. Device: single != NULL: stores them there, in single precision */
-PETSC_INTERN void   PolderRRBScale_Host(const PolderRRBGrid *g, PetscScalar c[]);
+PETSC_INTERN void   PolderRRBScaleRow_Host(const PolderRRBGrid *g, PetscInt v, PetscScalar c[]);
 POLDER_LAUNCHER int PolderRRBScale_CUDA(const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream);
 /* The same for the border, which holds nodes of neighbour processes */
 PETSC_INTERN void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar c[]);
@@ -90,6 +94,8 @@ PETSC_INTERN void   PolderRRBBackward_Host(const PolderRRBGrid *g, PetscBool hal
 POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream);
 /* Copies ny rows of nx values between arrays with different distances between rows */
 PETSC_INTERN void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar from[], PetscInt ldfrom, PetscScalar to[], PetscInt ldto);
+/* Zeros in the border, and in the outermost nodes, of n arrays of a grid: what a set-up, or a load, does not write */
+PETSC_INTERN void PolderRRBClearEdges_Host(const PolderRRBGrid *g, int n, PetscScalar a[]);
 /* Nodes that a grid of odd size lacks are stored as zeros and stay zero, except after a vector that is not finite: this resets them. Every load calls it. */
 PETSC_INTERN void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[]);
 /*
@@ -147,10 +153,10 @@ POLDER_LAUNCHER int PolderRRBTail_CUDA(const PolderRRBSystem *grids, PetscBool r
   zero borders.
 */
 /*
-  Host: after PolderRRBEliminateBlack_Host() without lump; lump: then the couplings of r1 among themselves, as there.
+  Host: row v, after the elimination of the black nodes from the rows v and v + 1 of r1 and row v of r2, before r1 is lumped.
   Device: after PolderRRBRed_CUDA() with half; unless half, r1 pivots are then lumped and inverted
 */
-PETSC_INTERN void   PolderRRBReducedFill_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[]);
+PETSC_INTERN void   PolderRRBReducedFillRow_Host(const PolderRRBGrid *g, PetscInt v, const PetscScalar c[], const PetscScalar x[], PetscScalar a[]);
 POLDER_LAUNCHER int PolderRRBReducedFill_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[],
                                               int *seen, PolderStream stream);
 /* y = S x; dot != NULL: becomes (x, y) */

@@ -34,45 +34,49 @@ void PolderRRBPutRow_Host(const PolderRRBGrid *g, PetscInt y, PetscScalar *const
   }
 }
 
-void PolderRRBLump_Host(const PolderRRBGrid *g, PetscReal omega, PetscScalar c[], const PetscScalar x[])
+/* Loop over the nodes p of row v of a quarter */
+#define ROW(g, v) for (ptrdiff_t p = (ptrdiff_t)(v) * (g)->pitch; p < (ptrdiff_t)(v) * (g)->pitch + (g)->hx; ++p)
+
+void PolderRRBLumpRow_Host(const PolderRRBGrid *g, PetscInt v, PetscReal omega, PetscScalar c[], const PetscScalar x[])
 {
   c += g->origin;
   x += g->origin;
-  for (PetscInt v = 0; v < g->hy; ++v) {
 #pragma GCC ivdep
-    for (ptrdiff_t p = (ptrdiff_t)v * g->pitch; p < (ptrdiff_t)v * g->pitch + g->hx; ++p) PolderRRBLumpBlack(g->size, g->pitch, omega, c, x, p);
-  }
+  ROW(g, v) PolderRRBLumpBlack(g->size, g->pitch, omega, c, x, p);
 }
 
-void PolderRRBEliminateBlack_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], PetscScalar x[])
-{
-  c += g->origin;
-  x += g->origin;
-  for (PetscInt v = 0; v < g->hy; ++v) {
-    const ptrdiff_t p0 = (ptrdiff_t)v * g->pitch;
-
-#pragma GCC ivdep
-    for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBBlackFromR1(g->size, g->pitch, c, p);
-#pragma GCC ivdep
-    for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBBlackFromR2(g->size, g->pitch, c, x, p);
-    if (!lump) continue;
-#pragma GCC ivdep
-    for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBLumpR1(g->size, g->pitch, omega, c, p);
-  }
-}
-
-PetscInt PolderRRBInvert_Host(const PolderRRBGrid *g, PetscInt nx, PetscInt ny, PetscScalar d[])
+PetscInt PolderRRBInvertRow_Host(const PolderRRBGrid *g, PetscInt n, PetscInt v, PetscScalar d[])
 {
   PetscInt bad = 0;
 
-  d += g->origin;
-  for (PetscInt v = 0; v < ny; ++v, d += g->pitch) {
-    for (PetscInt u = 0; u < nx; ++u) {
-      bad += !(d[u] > 0);
-      d[u] = 1.0 / d[u];
-    }
+  d += g->origin + (size_t)v * (size_t)g->pitch;
+  for (PetscInt u = 0; u < n; ++u) {
+    bad += !(d[u] > 0);
+    d[u] = 1.0 / d[u];
   }
   return bad;
+}
+
+void PolderRRBBlackFromR1Row_Host(const PolderRRBGrid *g, PetscInt v, PetscScalar c[])
+{
+  c += g->origin;
+#pragma GCC ivdep
+  ROW(g, v) PolderRRBBlackFromR1(g->size, g->pitch, c, p);
+}
+
+void PolderRRBBlackFromR2Row_Host(const PolderRRBGrid *g, PetscInt v, const PetscScalar c[], PetscScalar x[])
+{
+  c += g->origin;
+  x += g->origin;
+#pragma GCC ivdep
+  ROW(g, v) PolderRRBBlackFromR2(g->size, g->pitch, c, x, p);
+}
+
+void PolderRRBLumpR1Row_Host(const PolderRRBGrid *g, PetscInt v, PetscReal omega, PetscScalar c[])
+{
+  c += g->origin;
+#pragma GCC ivdep
+  ROW(g, v) PolderRRBLumpR1(g->size, g->pitch, omega, c, p);
 }
 
 void PolderRRBCoarseRow_Host(const PolderRRBGrid *g, PetscInt v, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[])
@@ -98,13 +102,11 @@ void PolderRRBSkewRow_Host(const PolderRRBGrid *g, PetscInt y, const PetscScalar
   }
 }
 
-void PolderRRBScale_Host(const PolderRRBGrid *g, PetscScalar c[])
+void PolderRRBScaleRow_Host(const PolderRRBGrid *g, PetscInt v, PetscScalar c[])
 {
   c += g->origin;
-  for (PetscInt v = 0; v < g->hy; ++v) {
 #pragma GCC ivdep
-    for (ptrdiff_t p = (ptrdiff_t)v * g->pitch; p < (ptrdiff_t)v * g->pitch + g->hx; ++p) PolderRRBScale(g->size, c, p);
-  }
+  ROW(g, v) PolderRRBScale(g->size, c, p);
 }
 
 void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar c[])

@@ -11,20 +11,15 @@
     for (PetscInt u = PetscMax(last, 1); u < (n); ++u) edge; \
   } while (0)
 
-void PolderRRBReducedFill_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[])
+void PolderRRBReducedFillRow_Host(const PolderRRBGrid *g, PetscInt v, const PetscScalar c[], const PetscScalar x[], PetscScalar a[])
 {
+  const ptrdiff_t p0 = (ptrdiff_t)v * g->pitch;
+
   c += g->origin;
   x += g->origin;
   a += g->origin;
-  for (PetscInt v = 0; v < g->hy; ++v) {
-    const ptrdiff_t p0 = (ptrdiff_t)v * g->pitch;
-
 #pragma GCC ivdep
-    for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBReducedFill(g->size, g->pitch, c, x, p, a);
-    if (!lump) continue;
-#pragma GCC ivdep
-    for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBLumpR1(g->size, g->pitch, omega, c, p);
-  }
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBReducedFill(g->size, g->pitch, c, x, p, a);
 }
 
 static inline void PolderRRBReducedRow1(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *a, PetscScalar *y, PetscInt v)

@@ -271,26 +271,40 @@ static inline void RRBTwinBlack(const PolderRRBGrid *g, const PolderRRBEntries *
     }
     PolderRRBPutRow_Host(g, y, row, c, work);
   }
-  PolderRRBLump_Host(g, omega, c, work);
-  if (PolderRRBInvert_Host(g, g->nx / 2, g->hy, c + RRB_B1D * g->size) + PolderRRBInvert_Host(g, g->hx, g->ny / 2, c + RRB_B2D * g->size))
-    *seen |= RRB_SEEN_PIVOT;
+  for (PetscInt v = 0; v < g->hy; ++v) {
+    PolderRRBLumpRow_Host(g, v, omega, c, work);
+    if (PolderRRBInvertRow_Host(g, g->nx / 2, v, c + RRB_B1D * g->size)) *seen |= RRB_SEEN_PIVOT;
+    if (v < g->ny / 2 && PolderRRBInvertRow_Host(g, g->hx, v, c + RRB_B2D * g->size)) *seen |= RRB_SEEN_PIVOT;
+  }
   for (PetscInt v = 0; v < g->hy; ++v)
     memcpy(x + g->origin + (size_t)v * (size_t)g->pitch, work + RRB_R2D * g->size + g->origin + (size_t)v * (size_t)g->pitch, sizeof(*x) * (size_t)g->hx);
   free(line);
   free(work);
 }
 
+/* Lumps and inverts r1 */
+static inline void RRBTwinInvertR1(const PolderRRBGrid *g, PetscReal omega, PetscScalar c[], int *seen)
+{
+  for (PetscInt v = 0; v < g->hy; ++v) {
+    PolderRRBLumpR1Row_Host(g, v, omega, c);
+    if (PolderRRBInvertRow_Host(g, g->hx, v, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
+  }
+}
+
 static inline void RRBTwinRed(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen)
 {
-  PolderRRBEliminateBlack_Host(g, (PetscBool)!half, omega, c, x);
-  if (!half && PolderRRBInvert_Host(g, g->hx, g->hy, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
+  for (PetscInt v = 0; v < g->hy; ++v) {
+    PolderRRBBlackFromR1Row_Host(g, v, c);
+    PolderRRBBlackFromR2Row_Host(g, v, c, x);
+  }
+  if (!half) RRBTwinInvertR1(g, omega, c, seen);
 }
 
 static inline void RRBTwinReducedFill(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[],
                                       int *seen)
 {
-  PolderRRBReducedFill_Host(g, (PetscBool)!half, omega, c, x, a);
-  if (!half && PolderRRBInvert_Host(g, g->hx, g->hy, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
+  for (PetscInt v = 0; v < g->hy; ++v) PolderRRBReducedFillRow_Host(g, v, c, x, a);
+  if (!half) RRBTwinInvertR1(g, omega, c, seen);
 }
 
 static inline void RRBTwinNext(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld)
@@ -307,9 +321,9 @@ static inline void RRBTwinNext(const PolderRRBGrid *g, PetscBool half, const Pet
 
 static inline void RRBTwinScale(const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen)
 {
-  PolderRRBScale_Host(g, c);
-  for (PetscInt v = 0; v < g->hy && single; ++v) {
-    for (PetscInt u = 0; u < g->hx; ++u) *seen |= PolderRRBRound(g->size, c, single, (ptrdiff_t)g->origin + (ptrdiff_t)v * g->pitch + u);
+  for (PetscInt v = 0; v < g->hy; ++v) {
+    PolderRRBScaleRow_Host(g, v, c);
+    for (PetscInt u = 0; u < g->hx && single; ++u) *seen |= PolderRRBRound(g->size, c, single, (ptrdiff_t)g->origin + (ptrdiff_t)v * g->pitch + u);
   }
 }
 

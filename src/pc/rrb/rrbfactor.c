@@ -18,7 +18,8 @@ static PetscErrorCode RRBGridCreate_Private(PetscInt nx, PetscInt ny, RRBGrid *g
 {
   PetscFunctionBegin;
   grid->g = PCRRBShape(nx, ny);
-  PetscCall(PetscCalloc1(RRB_NVEC * grid->g.size, &grid->z));
+  PetscCall(PetscMalloc1(RRB_NVEC * grid->g.size, &grid->z));
+  PolderRRBClearEdges_Host(&grid->g, RRB_NVEC, grid->z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,29 +143,24 @@ static PetscErrorCode PCRRBPutPart_Private(PetscInt y, PetscScalar *const row[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts pivots and records the first bad one; on a grid in boxes the processes compare theirs later, see PCRRBCheckPivots_Private() */
-static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx, PetscInt ny)
+/* Inverts n pivots of row v and records the first bad one in the order of elimination; on a grid in boxes the processes compare theirs later, see
+   PCRRBCheckPivots_Private() */
+static void PCRRBInvert_Private(PC_RRB *rrb, PetscInt k, int d, PetscInt n, PetscInt v)
 {
-  PC_RRB      *rrb   = (PC_RRB *)pc->data;
-  RRBGrid     *grid  = &rrb->grid[k];
-  PetscScalar *pivot = grid->coef + (size_t)d * grid->g.size;
-  const RRBBox box   = k < rrb->ranks.ngrid ? PCRRBBox(rrb, k) : (RRBBox){0};
+  const RRBGrid     *grid  = &rrb->grid[k];
+  PetscScalar       *array = grid->coef + (size_t)d * grid->g.size;
+  const PetscScalar *pivot = array + grid->g.origin + (size_t)v * (size_t)grid->g.pitch;
+  const RRBBox       box   = k < rrb->ranks.ngrid ? PCRRBBox(rrb, k) : (RRBBox){0};
+  PetscInt           u     = 0;
 
-  PetscFunctionBegin;
-  if (!PolderRRBInvert_Host(&grid->g, nx, ny, pivot) || rrb->bad.half != PETSC_MAX_INT) PetscFunctionReturn(PETSC_SUCCESS);
-  pivot += grid->g.origin;
-  for (PetscInt v = 0; v < ny; ++v, pivot += grid->g.pitch) {
-    for (PetscInt u = 0; u < nx; ++u) {
-      if ((pivot[u] > 0 && !PetscIsInfReal(PetscRealPart(pivot[u]))) || rrb->bad.half != PETSC_MAX_INT) continue;
-      rrb->bad = (RRBPivot){.half  = 3 * k + d / 5,
-                            .k     = k,
-                            .x     = box.x0 + 2 * u + (d == RRB_B1D),
-                            .y     = box.y0 + 2 * v + (d == RRB_B2D),
-                            .value = 1 / PetscRealPart(pivot[u])};
-    }
-  }
-  if (k >= rrb->ranks.ngrid) PetscCall(PCRRBPivotRefuse(pc, &rrb->bad));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (!PolderRRBInvertRow_Host(&grid->g, n, v, array) || rrb->bad.half <= 3 * k + d / 5) return;
+  while (u < n && pivot[u] > 0 && !PetscIsInfReal(PetscRealPart(pivot[u]))) ++u;
+  if (u == n) return;
+  rrb->bad = (RRBPivot){.half  = 3 * k + d / 5,
+                        .k     = k,
+                        .x     = box.x0 + 2 * u + (d == RRB_B1D),
+                        .y     = box.y0 + 2 * v + (d == RRB_B2D),
+                        .value = 1 / PetscRealPart(pivot[u])};
 }
 
 /* Refuses the matrix for the first pivot, over all processes, that is not positive; the result is that of a run on one process */
@@ -199,38 +195,119 @@ static void PCRRBSkewRow_Private(const RRBGrid *grid, PetscInt y, const PetscSca
   }
 }
 
-/* Eliminates the nodes of grid k and passes the rows of the remaining system to put() */
-static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *work, PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *),
-                                             RRBTarget *next, PetscScalar *const row[])
+/* The elimination of a grid, whose rows are in coef and work; the rows that remain go to put() */
+typedef struct {
+  PC_RRB             *rrb;
+  PetscInt            k;
+  PetscBool           reduced; /* S is stored, too */
+  PetscScalar        *work;
+  PetscScalar *const *row; /* space for a row */
+  PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *);
+  RRBTarget *next;
+} RRBElimination;
+
+/* Its steps, each for row v of all quarters. A step reads what the steps before have made of row v and its neighbours */
+static PetscErrorCode PCRRBBlackStep_Private(const RRBElimination *e, PetscInt v)
 {
-  PC_RRB              *rrb  = (PC_RRB *)pc->data;
-  RRBGrid             *grid = &rrb->grid[k];
+  PC_RRB              *rrb  = e->rrb;
+  const RRBGrid       *grid = &rrb->grid[e->k];
   const PolderRRBGrid *g    = &grid->g;
-  PetscBool            reduced;
 
   PetscFunctionBegin;
-  if (!k) rrb->reduced.valid = (PetscBool)(rrb->reduced.coef && !rrb->matrix.nine);
-  reduced = (PetscBool)(!k && rrb->reduced.valid);
-  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_PUT, grid->coef));
-  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_WORK, work));
-  if (k || rrb->matrix.nine) PolderRRBLump_Host(g, rrb->omega, grid->coef, work);
-  PetscCall(PCRRBInvert_Private(pc, k, RRB_B1D, g->nx / 2, g->hy));
-  PetscCall(PCRRBInvert_Private(pc, k, RRB_B2D, g->hx, g->ny / 2));
-  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_BLACK, grid->coef));
-  PolderRRBEliminateBlack_Host(g, (PetscBool)(!grid->half && !reduced), rrb->omega, grid->coef, work);
-  if (reduced) {
-    PolderRRBReducedFill_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work, rrb->reduced.coef);
-    PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_REDUCED, rrb->reduced.coef));
+  if (e->k || rrb->matrix.nine) PolderRRBLumpRow_Host(g, v, rrb->omega, grid->coef, e->work);
+  PCRRBInvert_Private(rrb, e->k, RRB_B1D, g->nx / 2, v);
+  if (v < g->ny / 2) PCRRBInvert_Private(rrb, e->k, RRB_B2D, g->hx, v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBRedStep_Private(const RRBElimination *e, PetscInt v)
+{
+  PetscFunctionBegin;
+  PolderRRBBlackFromR1Row_Host(&e->rrb->grid[e->k].g, v, e->rrb->grid[e->k].coef);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBR1Step_Private(const RRBElimination *e, PetscInt v)
+{
+  PC_RRB              *rrb  = e->rrb;
+  const RRBGrid       *grid = &rrb->grid[e->k];
+  const PolderRRBGrid *g    = &grid->g;
+
+  PetscFunctionBegin;
+  PolderRRBBlackFromR2Row_Host(g, v, grid->coef, e->work);
+  if (e->reduced) PolderRRBReducedFillRow_Host(g, v, grid->coef, e->work, rrb->reduced.coef);
+  if (grid->half) PetscFunctionReturn(PETSC_SUCCESS);
+  PolderRRBLumpR1Row_Host(g, v, rrb->omega, grid->coef);
+  PCRRBInvert_Private(rrb, e->k, RRB_R1D, g->hx, v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBNextStep_Private(const RRBElimination *e, PetscInt v)
+{
+  const RRBGrid       *grid = &e->rrb->grid[e->k];
+  const PolderRRBGrid *g    = &grid->g;
+
+  PetscFunctionBegin;
+  for (PetscInt y = 2 * v; grid->half && y < PetscMin(2 * v + 2, g->ny); ++y) {
+    PCRRBSkewRow_Private(grid, y, e->work, e->row);
+    PetscCall((*e->put)(y, e->row, e->next));
   }
-  if (!grid->half) PetscCall(PCRRBInvert_Private(pc, k, RRB_R1D, g->hx, g->hy));
-  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_R1, grid->coef));
-  for (PetscInt y = 0; y < (grid->half ? g->ny : g->ny / 2); ++y) {
-    if (grid->half) PCRRBSkewRow_Private(grid, y, work, row);
-    else PolderRRBCoarseRow_Host(g, y, grid->coef, work, row);
-    PetscCall(put(y, row, next));
+  if (!grid->half && v < g->ny / 2) {
+    PolderRRBCoarseRow_Host(g, v, grid->coef, e->work, e->row);
+    PetscCall((*e->put)(v, e->row, e->next));
   }
-  PolderRRBScale_Host(g, grid->coef);
-  if (k < rrb->ranks.ngrid) PolderRRBScaleBorder_Host(g, grid->coef);
+  PolderRRBScaleRow_Host(g, v, grid->coef);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* lag: the number of rows that a step must stay behind the first one, so that what it reads is complete and not yet scaled */
+static const struct {
+  PetscErrorCode (*row)(const RRBElimination *, PetscInt v);
+  PetscInt lag;
+} steps[] = {
+  {PCRRBBlackStep_Private, 0},
+  {PCRRBRedStep_Private,   0},
+  {PCRRBR1Step_Private,    1},
+  {PCRRBNextStep_Private,  2}
+};
+
+/* On a grid in boxes each step needs the borders that the one before has changed */
+static PetscErrorCode PCRRBEliminateBox_Private(const RRBElimination *e)
+{
+  const PC_RRB        *rrb  = e->rrb;
+  const RRBGrid       *grid = &rrb->grid[e->k];
+  const PolderRRBGrid *g    = &grid->g;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBExchange(rrb, e->k, RRB_EXCHANGE_PUT, grid->coef));
+  PetscCall(PCRRBExchange(rrb, e->k, RRB_EXCHANGE_WORK, e->work));
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(steps); ++s) {
+    for (PetscInt v = 0; v < g->hy; ++v) PetscCall((*steps[s].row)(e, v));
+    if (s == 0) PetscCall(PCRRBExchange(rrb, e->k, RRB_EXCHANGE_BLACK, grid->coef));
+    if (s == 2 && e->reduced) PetscCall(PCRRBExchange(rrb, e->k, RRB_EXCHANGE_REDUCED, rrb->reduced.coef));
+    if (s == 2) PetscCall(PCRRBExchange(rrb, e->k, RRB_EXCHANGE_R1, grid->coef));
+  }
+  PolderRRBScaleBorder_Host(g, grid->coef);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Eliminates the nodes of a grid. On one process, all steps follow each other row by row, so that the values stay in the cache */
+static PetscErrorCode PCRRBEliminate_Private(PC pc, const RRBElimination *e)
+{
+  PC_RRB        *rrb = e->rrb;
+  const PetscInt hy  = rrb->grid[e->k].g.hy;
+
+  PetscFunctionBegin;
+  if (e->k < rrb->ranks.ngrid) {
+    PetscCall(PCRRBEliminateBox_Private(e));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt t = 0; t < hy + 2; ++t) {
+    for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(steps); ++s) {
+      if (t >= steps[s].lag && t - steps[s].lag < hy) PetscCall((*steps[s].row)(e, t - steps[s].lag));
+    }
+  }
+  if (rrb->bad.half != PETSC_MAX_INT) PetscCall(PCRRBPivotRefuse(pc, &rrb->bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,7 +368,9 @@ PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
   PetscCall(PetscCalloc1(RRB_VISITWORK(PCRRBWidth(rrb)), &rrb->scratch[1]));
   for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->scratch[0] + (size_t)f * (size_t)(rrb->nx + 1);
   for (PetscInt k = 0; k < rrb->ngrid; ++k) {
-    if (!rrb->grid[k].coef) PetscCall(PetscCalloc1(RRB_NCOEF * rrb->grid[k].g.size, &rrb->grid[k].coef));
+    if (rrb->grid[k].coef) continue;
+    PetscCall(PetscMalloc1(RRB_NCOEF * rrb->grid[k].g.size, &rrb->grid[k].coef));
+    PolderRRBClearEdges_Host(&rrb->grid[k].g, RRB_NCOEF, rrb->grid[k].coef);
   }
   for (PetscInt k = 0; k < 2; ++k) {
     size_t size = 0;
@@ -305,11 +384,14 @@ PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
   for (PetscInt k = -1; k < rrb->ngrid && !pc->failedreason; ++k) {
     RRBTarget      *next = &target[(k + 1) % 2];
     const PetscBool last = (PetscBool)(rrb->ranks.size && k + 1 == rrb->ranks.ngrid); // is grid k the last one in boxes?
+    RRBElimination  grid = {.rrb = rrb, .k = k, .work = target[PetscMax(k, 0) % 2].work, .row = row, .next = next};
 
     next->k = k + 1;
-    if (next->k < rrb->ngrid) PetscCall(PetscArrayzero(next->work, RRB_NWORK * rrb->grid[next->k].g.size));
-    if (k < 0) PetscCall(PCRRBVisitRows(pc, csr, rrb->scratch[1], last ? PCRRBPutPart_Private : PCRRBPut_Private, next));
-    else PetscCall(PCRRBEliminate_Private(pc, k, target[k % 2].work, last ? PCRRBPutPart_Private : PCRRBPut_Private, next, row));
+    if (next->k < rrb->ngrid) PolderRRBClearEdges_Host(&rrb->grid[next->k].g, RRB_NWORK, next->work);
+    grid.put = last ? PCRRBPutPart_Private : PCRRBPut_Private;
+    if (k == 0) grid.reduced = rrb->reduced.valid = (PetscBool)(rrb->reduced.coef && !rrb->matrix.nine);
+    if (k < 0) PetscCall(PCRRBVisitRows(pc, csr, rrb->scratch[1], grid.put, next));
+    else PetscCall(PCRRBEliminate_Private(pc, &grid));
     if (last && !pc->failedreason) PetscCall(PCRRBPutAll_Private(pc, next));
   }
   if (!pc->failedreason) PetscCall(PCRRBRestFactor(pc));

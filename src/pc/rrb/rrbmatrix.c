@@ -489,10 +489,11 @@ static PetscBool PCRRBVisitFive_Private(PC_RRB *rrb, const PolderCSR *csr, const
     return PETSC_FALSE;
   if (seen & FIVE_REGULAR) rrb->matrix.singular = PETSC_FALSE;
   if (seen & FIVE_COUPLED) visit->coupled = PETSC_TRUE;
-  for (PetscInt u = 0; u < n; ++u) {
-    s[u] = w[u] = visit->above[1][u + 1] = visit->above[2][u + 1] = 0;
-    visit->above[0][u + 1]                                        = row[RRB_N][u];
+  for (PetscInt u = 0; u < n; ++u) visit->above[0][u + 1] = row[RRB_N][u];
+  for (int f = 1; f < 3; ++f) {
+    for (PetscInt u = 0; u < n; ++u) visit->above[f][u + 1] = 0;
   }
+  for (PetscInt u = 0; u < n; ++u) s[u] = w[u] = 0;
   return PETSC_TRUE;
 }
 

@@ -65,7 +65,8 @@ PetscErrorCode PCRRBReducedLayout(PC pc)
   const size_t         n1 = (size_t)g->hx * (size_t)g->hy, h2 = (size_t)(g->nx / 2);
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(RRB_NREDUCED * g->size, &rrb->reduced.coef));
+  PetscCall(PetscMalloc1(RRB_NREDUCED * g->size, &rrb->reduced.coef));
+  PolderRRBClearEdges_Host(g, RRB_NREDUCED, rrb->reduced.coef);
   if (rrb->ranks.size) PetscCall(PCRRBReducedRanksLayout(pc));
   if (rrb->ngrid > 1 || rrb->ranks.size) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(rest->n, &rrb->reduced.place));
