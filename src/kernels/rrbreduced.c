@@ -1,6 +1,5 @@
 /* The first Schur complement of a 5-point matrix and the sweeps of the preconditioner on its vectors, on the quarters of rrbrow.h. */
 #include "rrb.h"
-#include "vec.h"
 #include "rrbreduced.h"
 
 /* Loop over the columns u < n: the first one and those from `last` on have neighbours that may not exist (edge), the others are a plain loop (middle) */
@@ -22,44 +21,73 @@ void PolderRRBReducedFillRow_Host(const PolderRRBGrid *g, PetscInt v, const Pets
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBReducedFill(g->size, g->pitch, c, x, p, a);
 }
 
-static inline void PolderRRBReducedRow1(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *a, PetscScalar *y, PetscInt v)
-{
-  const size_t    s = g->size;
-  const ptrdiff_t P = g->pitch, p = (ptrdiff_t)v * P;
-  const PetscInt  hx = g->hx, h2 = g->nx / 2, last = PetscMin(hx - 1, h2);
+enum {
+  LANES = 8,
+  AHEAD = 128 /* the values of so many columns later are asked for, since the hardware expects streams of no more than a page */
+};
 
-  y += (size_t)v * (size_t)hx;
-  COLUMNS(hx, last, y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2)}),
-          y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u}));
+static inline void PolderRRBFetch(int n, const PetscScalar *a, size_t s)
+{
+  for (int f = 0; f < n; ++f) PETSC_Prefetch(a + (size_t)f * s + AHEAD, 0, PETSC_PREFETCH_HINT_T0);
 }
 
-static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *a, PetscScalar *y, PetscInt v)
+/* The same loop for a row y of S x: adds (x, y) to sum; n arrays of S from a[u] on, and the row `next` of x, come from memory */
+#define PRODUCT(columns, last, x, y, n, a, next, edge, middle) \
+  do { \
+    PetscReal lane[LANES] = {0}; \
+    PetscInt  u           = 0; \
+    for (; u < PetscMin(1, columns); ++u) sum += (x)[u] * ((y)[u] = edge); \
+    for (PetscInt from = u; from + LANES <= (last); from += LANES, u = from) { \
+      PolderRRBFetch(n, (a) + from, s); \
+      PolderRRBFetch(1, (next) + from, 0); \
+      PolderRRBFetch(1, (y) + from, 0); \
+      _Pragma("GCC ivdep") for (int l = 0; l < LANES; ++l) \
+      { \
+        const PetscInt u = from + l; \
+        (y)[u]           = middle; \
+        lane[l] += (x)[u] * (y)[u]; \
+      } \
+    } \
+    for (int l = 0; l < LANES; ++l) sum += lane[l]; \
+    for (; u < (columns); ++u) sum += (x)[u] * ((y)[u] = edge); \
+  } while (0)
+
+static inline PetscReal PolderRRBReducedRow1(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *restrict a, PetscScalar *restrict y, PetscInt v)
 {
   const size_t    s = g->size;
   const ptrdiff_t P = g->pitch, p = (ptrdiff_t)v * P;
   const PetscInt  hx = g->hx, h2 = g->nx / 2;
+  PetscReal       sum = 0;
+
+  y += (size_t)v * (size_t)hx;
+  PRODUCT(hx, PetscMin(hx - 1, h2), r.c1, y, RRB_S2D, a + p, r.n1,
+          PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2)}),
+          PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u}));
+  return sum;
+}
+
+static inline PetscReal PolderRRBReducedRow2(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *restrict a, PetscScalar *restrict y, PetscInt v)
+{
+  const size_t    s = g->size;
+  const ptrdiff_t P = g->pitch, p = (ptrdiff_t)v * P;
+  const PetscInt  hx = g->hx, h2 = g->nx / 2;
+  PetscReal       sum = 0;
 
   y += (size_t)hx * (size_t)g->hy + (size_t)v * (size_t)h2;
-  COLUMNS(h2, h2 - 1, y[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)}),
-          y[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1}));
+  PRODUCT(h2, h2 - 1, r.c2, y, RRB_NREDUCED - RRB_S2D, a + RRB_S2D * s + p, r.n2,
+          PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)}),
+          PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1}));
+  return sum;
 }
 
 void PolderRRBReducedMultPart_Host(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
 {
-  const PetscInt hx = g->hx, h2 = g->nx / 2;
-  const size_t   n1  = (size_t)hx * (size_t)g->hy;
-  PetscReal      sum = 0;
+  PetscReal sum = 0;
 
   a += g->origin;
   for (PetscInt v = 0; v <= g->hy; ++v) { /* r2 lags by one row, so that the couplings of r1 to it are read once */
-    if (v < g->hy) {
-      PolderRRBReducedRow1(g, PolderRRBPartRows(g, ends, x, v), a, y, v);
-      if (dot) sum += PolderDot_Host(hx, x + (size_t)v * (size_t)hx, y + (size_t)v * (size_t)hx);
-    }
-    if (v > 0 && v <= g->ny / 2) {
-      PolderRRBReducedRow2(g, PolderRRBPartRows(g, ends, x, v - 1), a, y, v - 1);
-      if (dot) sum += PolderDot_Host(h2, x + n1 + (size_t)(v - 1) * (size_t)h2, y + n1 + (size_t)(v - 1) * (size_t)h2);
-    }
+    if (v < g->hy) sum += PolderRRBReducedRow1(g, PolderRRBPartRows(g, ends, x, v), a, y, v);
+    if (v > 0 && v <= g->ny / 2) sum += PolderRRBReducedRow2(g, PolderRRBPartRows(g, ends, x, v - 1), a, y, v - 1);
   }
   if (dot) *dot = sum;
 }
@@ -82,18 +110,16 @@ void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a
   PetscReal      sum = 0;
 
   a += g->origin;
-  for (PetscInt v = 0; v < g->hy; ++v, y += hx) {
+  for (PetscInt v = 0; v < g->hy; ++v, y += hx, y2 += h2) {
     const ptrdiff_t     P = g->pitch, p = (ptrdiff_t)v * P;
     const PolderRRBRows r = PolderRRBBorderRows(g, x, v);
 
-#pragma GCC ivdep
-    for (PetscInt u = 0; u < hx; ++u) y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u});
-    if (dot) sum += PolderDot_Host(hx, r.c1, y);
+    PRODUCT(hx, hx, r.c1, y, RRB_S2D, a + p, r.n1, PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u}),
+            PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u}));
     if (2 * v + 1 == g->ny) break;
-#pragma GCC ivdep
-    for (PetscInt u = 0; u < h2; ++u) y2[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1});
-    if (dot) sum += PolderDot_Host(h2, r.c2, y2);
-    y2 += h2;
+    PRODUCT(h2, h2, r.c2, y2, RRB_NREDUCED - RRB_S2D, a + RRB_S2D * s + p, r.n2,
+            PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1}),
+            PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1}));
   }
   if (dot) *dot = sum;
 }
