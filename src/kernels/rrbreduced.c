@@ -153,6 +153,8 @@ void PolderRRBPick_Host(const PolderRRBGrid *g, const PetscScalar x[], PetscInt 
   }
 }
 
+#define PAIR(row, even, odd) (row)[2 * u] = even, (row)[2 * u + 1] = odd
+
 void PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld)
 {
   const size_t   s  = g->size;
@@ -160,19 +162,23 @@ void PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const P
 
   c += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v) {
-    const ptrdiff_t      p   = (ptrdiff_t)v * g->pitch;
-    const PolderRRBLines l   = PolderRRBGetLines(g, b, ld, v);
-    const PolderRRBRows  q   = PolderRRBGetRows(g, r, v);
-    PetscScalar         *row = x + (size_t)(2 * v) * (size_t)ld;
+    const ptrdiff_t      p    = (ptrdiff_t)v * g->pitch;
+    const PolderRRBLines l    = PolderRRBGetLines(g, b, ld, v);
+    const PolderRRBRows  q    = PolderRRBGetRows(g, r, v);
+    PetscScalar *restrict row = x + (size_t)(2 * v) * (size_t)ld;
 
-    for (PetscInt u = 0; u < hx; ++u) row[2 * u] = q.c1[u];
-    for (PetscInt u = 0; u < h2; ++u) row[2 * u + 1] = PolderRRBExpandB1(s, c, p + u, q, l.c[2 * u + 1], u, PolderRRBEast(u, hx));
+    COLUMNS(h2, PetscMin(h2, hx - 1), PAIR(row, q.c1[u], PolderRRBExpandB1(s, c, p + u, q, l.c[2 * u + 1], u, PolderRRBEast(u, hx))),
+            PAIR(row, q.c1[u], PolderRRBExpandB1(s, c, p + u, q, l.c[2 * u + 1], u, u + 1)));
+    if (h2 < hx) row[2 * h2] = q.c1[h2];
     if (2 * v + 1 == g->ny) break;
     row += ld;
-    for (PetscInt u = 0; u < hx; ++u) row[2 * u] = PolderRRBExpandB2(s, c, p + u, q, l.n[2 * u], u, PolderRRBSame(u, h2), PolderRRBWest(u));
-    for (PetscInt u = 0; u < h2; ++u) row[2 * u + 1] = q.c2[u];
+    COLUMNS(h2, h2, PAIR(row, PolderRRBExpandB2(s, c, p + u, q, l.n[2 * u], u, PolderRRBSame(u, h2), PolderRRBWest(u)), q.c2[u]),
+            PAIR(row, PolderRRBExpandB2(s, c, p + u, q, l.n[2 * u], u, u, u - 1), q.c2[u]));
+    if (h2 < hx) row[2 * h2] = PolderRRBExpandB2(s, c, p + h2, q, l.n[2 * h2], h2, PolderRRBSame(h2, h2), PolderRRBWest(h2));
   }
 }
+
+#undef PAIR
 
 #define RRB_VALUE      PetscScalar
 #define RRB_NAME(name) name##_Host
