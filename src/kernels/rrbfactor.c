@@ -121,9 +121,15 @@ void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar c[])
 
 PetscBool PolderRRBRound_Host(const PolderRRBGrid *g, const PetscScalar c[], float single[])
 {
-  int seen = 0;
+  const ptrdiff_t n    = (ptrdiff_t)g->size;
+  int             seen = 0;
 
-  for (ptrdiff_t p = 0; p < (ptrdiff_t)g->size; ++p) seen |= PolderRRBRound(g->size, c, single, p);
+#pragma GCC ivdep
+  for (ptrdiff_t p = 0; p < n; ++p) seen |= PolderRRBRoundFour(g->size, RRB_B1D, c, single, p);
+#pragma GCC ivdep
+  for (ptrdiff_t p = 0; p < n; ++p) seen |= PolderRRBRoundFour(g->size, RRB_B2D, c, single, p);
+#pragma GCC ivdep
+  for (ptrdiff_t p = 0; p < n; ++p) seen |= PolderRRBRoundFour(g->size, RRB_R1D, c, single, p);
   return (PetscBool)!seen;
 }
 

@@ -11,6 +11,8 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #if defined(__CUDACC__)
   #define POLDER_NODE static __host__ __device__ __forceinline__
@@ -322,7 +324,19 @@ POLDER_NODE void PolderRRBScale(size_t s, PetscScalar *c, ptrdiff_t p)
 /* Is a finite where its value in single precision is not? */
 POLDER_NODE PetscBool PolderRRBOverflows(PetscScalar a, float single)
 {
-  return (PetscBool)(PolderRRBAbs(a) <= PETSC_MAX_REAL && !(PolderRRBAbs(single) <= FLT_MAX));
+  return (PetscBool)((PolderRRBAbs(a) <= PETSC_MAX_REAL) & !(PolderRRBAbs(single) <= FLT_MAX));
+}
+
+/* The largest power of two that is not above a; a >= 0 */
+POLDER_NODE PetscReal PolderRRBPower(PetscReal a)
+{
+  const uint64_t exponent = (uint64_t)0x7ff << 52;
+  uint64_t       bits;
+
+  memcpy(&bits, &a, sizeof(bits));
+  bits &= exponent;
+  memcpy(&a, &bits, sizeof(a));
+  return a;
 }
 
 /*
@@ -331,31 +345,31 @@ POLDER_NODE PetscBool PolderRRBOverflows(PetscScalar a, float single)
   largest entry, and one large entry takes the remaining error of the sum. That entry is chosen such that equal nodes, and nodes that a reflection in the
   diagonal exchanges, stay equal: CG converges faster when multiple eigenvalues stay multiple.
 */
-POLDER_NODE int PolderRRBRound(size_t s, const PetscScalar *c, float *single, ptrdiff_t p)
+POLDER_NODE int PolderRRBRoundFour(size_t s, int d, const PetscScalar *c, float *single, ptrdiff_t p)
 {
-  int seen = 0;
+  const int         turn = d == RRB_B2D, f[4] = {d - 4 + turn, d - 2 + turn, d - 3 - turn, d - 1 - turn};
+  const PetscScalar a0 = C(f[0], p), a1 = C(f[1], p), a2 = C(f[2], p), a3 = C(f[3], p), pivot = C(d, p);
+  const PetscReal   size0 = PolderRRBAbs(a0), size1 = PolderRRBAbs(a1), size2 = PolderRRBAbs(a2), size3 = PolderRRBAbs(a3);
+  const PetscReal   most = PetscMax(PetscMax(size0, size1), PetscMax(size2, size3));
+  const int i0 = 2 * size0 >= most, i1 = !i0 & (2 * size1 >= most), i2 = !(i0 | i1) & (size2 >= size3), i3 = !(i0 | i1 | i2); /* which one takes the error */
+  const PetscReal large = PolderRRBPower(most) * 1.5 * (1 << 29); /* what is added to it loses all below the last place of `most` in single precision */
+  const float     b0 = (float)(a0 + large - large), b1 = (float)(a1 + large - large), b2 = (float)(a2 + large - large), b3 = (float)(a3 + large - large);
+  const float     left    = (float)(a0 + a1 + a2 + a3 - (i0 ? 0 : b0) - (i1 ? 0 : b1) - (i2 ? 0 : b2) - (i3 ? 0 : b3));
+  const float     rounded = (float)pivot;
 
 #define S(f) single[(size_t)(f)*s + (size_t)(p)]
-  for (int d = RRB_B1D; d < RRB_NCOEF; d += 5) {
-    const int         turn = d == RRB_B2D, f[4] = {d - 4 + turn, d - 2 + turn, d - 3 - turn, d - 1 - turn};
-    const PetscScalar a[4] = {C(f[0], p), C(f[1], p), C(f[2], p), C(f[3], p)};
-    const PetscReal   most = PetscMax(PetscMax(PolderRRBAbs(a[0]), PolderRRBAbs(a[1])), PetscMax(PolderRRBAbs(a[2]), PolderRRBAbs(a[3])));
-    const int         last = 2 * PolderRRBAbs(a[0]) >= most ? 0 : 2 * PolderRRBAbs(a[1]) >= most ? 1 : PolderRRBAbs(a[2]) >= PolderRRBAbs(a[3]) ? 2 : 3;
-    PetscScalar       left = a[0] + a[1] + a[2] + a[3], unit;
-    int               e;
-
-    (void)frexp(most, &e);
-    unit = ldexp(1.0, e - FLT_MANT_DIG);
-    for (int k = 0; k < 4; ++k) {
-      S(f[k]) = (float)(unit * rint(a[k] / unit));
-      left -= k == last ? 0 : S(f[k]);
-    }
-    S(f[last]) = (float)left;
-    S(d)       = (float)C(d, p);
-    if (PolderRRBOverflows(most, S(f[last])) || PolderRRBOverflows(C(d, p), S(d)) || (C(d, p) != 0 && S(d) == 0)) seen |= RRB_SEEN_RANGE;
-  }
+  S(f[0]) = i0 ? left : b0;
+  S(f[1]) = i1 ? left : b1;
+  S(f[2]) = i2 ? left : b2;
+  S(f[3]) = i3 ? left : b3;
+  S(d)    = rounded;
 #undef S
-  return seen;
+  return (PolderRRBOverflows(most, left) | PolderRRBOverflows(pivot, rounded) | ((pivot != 0) & (rounded == 0))) ? RRB_SEEN_RANGE : 0;
+}
+
+POLDER_NODE int PolderRRBRound(size_t s, const PetscScalar *c, float *single, ptrdiff_t p)
+{
+  return PolderRRBRoundFour(s, RRB_B1D, c, single, p) | PolderRRBRoundFour(s, RRB_B2D, c, single, p) | PolderRRBRoundFour(s, RRB_R1D, c, single, p);
 }
 
 #undef VIA1
