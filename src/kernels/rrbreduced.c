@@ -28,7 +28,7 @@ enum {
 
 static inline void PolderRRBFetch(int n, const PetscScalar *a, size_t s)
 {
-  for (int f = 0; f < n; ++f) PETSC_Prefetch(a + (size_t)f * s + AHEAD, 0, PETSC_PREFETCH_HINT_T0);
+  for (int f = 0; f < n; ++f) __builtin_prefetch(a + (size_t)f * s + AHEAD);
 }
 
 /* The same loop for a row y of S x: adds (x, y) to sum; n arrays of S from a[u] on, and the row `next` of x, come from memory */
