@@ -423,7 +423,10 @@ static void LevelGridStart(const typename Entries::Grid &A, unsigned int blocks,
   PolderLaunchEarly(PolderLevelGridKernel<SEVEN, N, Entries, V, X, Out>, blocks, SEVEN ? DIA_TILE7 : DIA_TILE5, stream, A, x, out, (PolderReduceScratch *)work);
 }
 
-/* Launches the kernel for rows that have classes, N of them at a time if it may and if that leaves a block for most multiprocessors (5 points: in any case); returns whether it did */
+/*
+  Launches the kernel for rows that have classes, N of them at a time if it may and, with 7 points, if that leaves a block for most multiprocessors; returns
+  whether it did
+*/
 template <bool SEVEN, int N, class V, class E, class X, class Out>
 static bool LevelClassedLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
 {
