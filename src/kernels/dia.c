@@ -1,6 +1,8 @@
 /* Products with a matrix stored by diagonals: val[d][i] is entry (i, i + off[d]). */
 #include "dia.h"
+#include "diaclass.h"
 #include <float.h>
+#include <string.h>
 
 /* Rows processed together: their sums stay in the first-level cache while all diagonals are read */
 #define POLDER_DIA_ROWS 1024
@@ -79,6 +81,54 @@ static void DiaRows(const PolderDia *A, PetscInt r0, PetscInt len, const PetscSc
   }
 }
 
+/* The end, at most hi, of the rows from lo on that have the same code */
+static inline PetscInt DiaRunEnd(const unsigned char code[], PetscInt lo, PetscInt hi)
+{
+  const unsigned long long same = code[lo] * 0x0101010101010101ull;
+  unsigned long long       eight;
+  PetscInt                 i = lo + 1;
+
+  for (; i + 8 <= hi; i += 8) {
+    memcpy(&eight, code + i, sizeof(eight));
+    if (eight != same) break;
+  }
+  while (i < hi && code[i] == code[lo]) ++i;
+  return i;
+}
+
+/* s[i] = the rows of one class times x; callers pass a constant nd, with which the loop over rows is vectorised */
+static inline __attribute__((always_inline)) void DiaRun(int nd, PetscInt lo, PetscInt hi, const PetscScalar a[], const PetscScalar *const x[],
+                                                         PetscScalar *restrict s)
+{
+  for (PetscInt i = lo; i < hi; ++i) {
+    PetscScalar t = 0.0;
+
+#pragma GCC unroll 8
+    for (int d = 0; d < nd; ++d) t += a[d] * x[d][i];
+    s[i] = t;
+  }
+}
+
+/* The same as DiaRows() from the classes of the rows. PETSC_FALSE: a diagonal leaves the matrix within these rows */
+static PetscBool DiaClassedRows(const PolderDia *A, PetscInt r0, PetscInt len, const PetscScalar x[], PetscScalar *restrict s)
+{
+  const PetscInt       nd = A->nd, *off = A->off;
+  const unsigned char *code = A->code + r0;
+  const PetscScalar   *w[POLDER_DIA_POINTS];
+
+  if (r0 + off[0] < 0 || r0 + len + off[nd - 1] > A->n) return PETSC_FALSE;
+  for (PetscInt d = 0; d < nd; ++d) w[d] = x + r0 + off[d];
+  for (PetscInt lo = 0, hi; lo < len; lo = hi) {
+    const PetscScalar *a = A->classes->table + code[lo] * POLDER_DIA_WIDTH;
+
+    hi = DiaRunEnd(code, lo, len);
+    if (code[lo] == POLDER_DIA_CLASSLESS) DiaRows(A, r0 + lo, hi - lo, x, s + lo);
+    else if (nd == 7) DiaRun(7, lo, hi, a, w, s);
+    else DiaRun(5, lo, hi, a, w, s);
+  }
+  return PETSC_TRUE;
+}
+
 void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
   const PetscInt m = A->m;
@@ -87,11 +137,10 @@ void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar
   for (PetscInt r0 = 0; r0 < m; r0 += POLDER_DIA_ROWS) {
     const PetscInt len = m - r0 < POLDER_DIA_ROWS ? m - r0 : POLDER_DIA_ROWS;
 
-    if (!y && alpha == 1) {
-      DiaRows(A, r0, len, x, z + r0);
-      continue;
-    }
-    DiaRows(A, r0, len, x, s);
+    PetscScalar *to = !y && alpha == 1 ? z + r0 : s;
+
+    if (!A->code || !DiaClassedRows(A, r0, len, x, to)) DiaRows(A, r0, len, x, to);
+    if (to != s) continue;
     if (y) {
       for (PetscInt i = 0; i < len; ++i) z[r0 + i] = y[r0 + i] + alpha * s[i];
     } else {

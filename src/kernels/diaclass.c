@@ -47,3 +47,8 @@ void PolderDiaClassify_Host(const PolderDiaStencil *S, unsigned char code[], Pol
     C->rest += c == POLDER_DIA_CLASSLESS;
   }
 }
+
+PetscBool PolderDiaClassesServe_Host(const PolderDiaStencil *S)
+{
+  return (PetscBool)(S->m >= POLDER_DIA_LEAST && (S->nd == 5 || S->nd == 7));
+}

@@ -63,5 +63,7 @@ static inline PetscInt PolderDiaMostClassless(PetscInt m)
 */
 PETSC_INTERN void   PolderDiaClassify_Host(const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *C);
 POLDER_LAUNCHER int PolderDiaClassify_CUDA(const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *C, PolderStream stream);
-/* Do the kernels for such a stencil read classes? */
+/* Do the kernels for such a stencil read classes? Those of the host do from POLDER_DIA_LEAST rows on, whose entries are more than a second-level cache holds */
+#define POLDER_DIA_LEAST 60000
+PETSC_INTERN PetscBool    PolderDiaClassesServe_Host(const PolderDiaStencil *S);
 POLDER_LAUNCHER PetscBool PolderDiaClassesServe_CUDA(const PolderDiaStencil *S);

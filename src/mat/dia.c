@@ -17,7 +17,7 @@ typedef struct {
   PetscInt          ld, nstored, first; /* diagonals first .. nd - 1 are stored, at a distance of ld scalars */
   int              *bad;                /* device */
   void             *work;               /* device: scratch of the product with a dot */
-  unsigned char    *code;               /* device: the classes of equal rows, to which dia points if they serve */
+  unsigned char    *code;               /* the classes of equal rows, to which dia points if they serve */
   PolderDiaClasses *classes;
 } Mat_DIA;
 
@@ -30,8 +30,6 @@ struct _DIASteps {
   /* Copies the values of the stored diagonals. *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, when the matrix is not
      symmetric up to tol. trusted: the matrix is known to be symmetric, so the check may be skipped */
   PetscErrorCode (*fill)(Mat_DIA *, const PolderCSR *, PetscReal tol, PetscBool trusted, PetscBool *ok);
-  /* Finds classes of equal rows, see diaclass.h */
-  PetscErrorCode (*classify)(Mat_DIA *);
 };
 
 static PetscErrorCode DIADestroy(void **data)
@@ -43,8 +41,8 @@ static PetscErrorCode DIADestroy(void **data)
   PetscCall((*D->steps->place->free)(&D->mem));
   PetscCall(PolderDeviceFree(&D->bad));
   PetscCall(PolderDeviceFree(&D->work));
-  PetscCall(PolderDeviceFree(&D->code));
-  PetscCall(PolderDeviceFree(&D->classes));
+  PetscCall((*D->steps->place->free)(&D->code));
+  PetscCall((*D->steps->place->free)(&D->classes));
   PetscCall(PetscFree(*data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,13 +110,6 @@ static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscRea
   PetscFunctionBegin;
   (void)trusted; // the check takes no extra time on the host
   *ok = PolderDiaFill_Host(&D->dia, D->val, PolderOwnRows(csr), tol);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DIAClassify_Private(Mat_DIA *D)
-{
-  PetscFunctionBegin;
-  D->dia.code = NULL; // products on the host read the diagonals
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,26 +211,25 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDiaClassifyDevice(const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes, PetscBool *serve)
+PetscErrorCode PolderDiaClassify(const PolderPlace *place, const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes, PetscBool *serve)
 {
-  PetscInt     rest;
-  PolderStream stream;
+  PetscInt rest;
 
   PetscFunctionBegin;
-  *serve = (PetscBool)PolderKernelCan(PolderDiaClassesServe_CUDA(S));
+  *serve = place->device ? (PetscBool)PolderKernelCan(PolderDiaClassesServe_CUDA(S)) : PolderDiaClassesServe_Host(S);
   if (!*serve) PetscFunctionReturn(PETSC_SUCCESS);
   if (!*code) {
-    PetscCall(PolderDeviceMalloc((size_t)S->m, code));
-    PetscCall(PolderDeviceMalloc(sizeof(**classes), classes));
+    PetscCall(PolderPlaceMalloc(place, S->m, code));
+    PetscCall(PolderPlaceMalloc(place, 1, classes));
   }
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderDiaClassify_CUDA(S, *code, *classes, stream));
-  PetscCall(PolderDeviceToHost(&rest, &(*classes)->rest, sizeof(rest)));
+  PolderRun(place, PolderDiaClassify, S, *code, *classes);
+  PetscCall(PolderPlaceTake(place, 1, &(*classes)->rest, &rest));
   *serve = (PetscBool)(rest <= PolderDiaMostClassless(S->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode DIAClassifyDevice_Private(Mat_DIA *D)
+/* Finds classes of equal rows, see diaclass.h */
+static PetscErrorCode DIAClassify_Private(Mat_DIA *D)
 {
   PolderDia       *dia   = &D->dia;
   PetscBool        serve = PETSC_FALSE;
@@ -248,7 +238,7 @@ static PetscErrorCode DIAClassifyDevice_Private(Mat_DIA *D)
   PetscFunctionBegin;
   if (dia->m == dia->n && dia->main >= 0 && dia->nd <= POLDER_DIA_POINTS) {
     stencil = PolderDiaStencilOf(dia->m, dia->nd, dia->main, dia->off, POLDER_DIA_DOUBLE, (const void *const *)dia->val, NULL);
-    PetscCall(PolderDiaClassifyDevice(&stencil, &D->code, &D->classes, &serve));
+    PetscCall(PolderDiaClassify(D->steps->place, &stencil, &D->code, &D->classes, &serve));
   }
   dia->code    = serve ? D->code : NULL;
   dia->classes = D->classes;
@@ -257,12 +247,8 @@ static PetscErrorCode DIAClassifyDevice_Private(Mat_DIA *D)
 
 /* On the host, on the device */
 static const DIASteps DIAStepsAt[] = {
-  {.place = &PolderOnHost,      .count = DIACount_Private, .scratch = DIAScratch_Private, .fill = DIAFill_Private, .classify = DIAClassify_Private},
-  {.place    = &PolderOnDevice,
-   .count    = PolderDiaCountDevice,
-   .scratch  = DIAScratchDevice_Private,
-   .fill     = DIAFillDevice_Private,
-   .classify = DIAClassifyDevice_Private                                                                                                          }
+  {.place = &PolderOnHost,   .count = DIACount_Private,     .scratch = DIAScratch_Private,       .fill = DIAFill_Private      },
+  {.place = &PolderOnDevice, .count = PolderDiaCountDevice, .scratch = DIAScratchDevice_Private, .fill = DIAFillDevice_Private}
 };
 
 static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
@@ -297,7 +283,7 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
     PetscCall((*steps->fill)(D, csr, 0.0, PETSC_FALSE, &ok));
     PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   }
-  if (aij->opts.classes) PetscCall((*steps->classify)(D));
+  if (aij->opts.classes) PetscCall(DIAClassify_Private(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,7 +295,7 @@ static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
   PetscFunctionBegin;
   PetscCall(DIATolerance_Private(A, aij, &tol));
   PetscCall((*D->steps->fill)(D, csr, tol, (PetscBool)(D->first && (aij->block ? aij->eternal : PolderMatSymmetricEternal(A))), done));
-  if (*done && aij->opts.classes) PetscCall((*D->steps->classify)(D));
+  if (*done && aij->opts.classes) PetscCall(DIAClassify_Private(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -410,7 +396,7 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
 +  -mat_type aijdia               - sets the type in `MatSetFromOptions()`
 .  -mat_aijdia_max_fill <3>       - use diagonals while they take at most this many times the nonzeros; otherwise products run as in `MATAIJICRS`
 .  -mat_aijdia_symmetric <true>   - store half of the matrix when it is symmetric
--  -mat_aijdia_classes <true>     - on the device: read one byte in place of the entries of a row that equals many others
+-  -mat_aijdia_classes <true>     - read one byte in place of the entries of a row that equals many others
 
    Level: intermediate
 
@@ -423,7 +409,7 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
    Half is stored when the matrix is symmetric to the last bit, or up to rounding when `MatSetOption()` with `MAT_SYMMETRIC` says that it is symmetric.
    If `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` is also set, new values of the lower half are not checked when they are on the device.
 
-   Where coefficients are constant but for jumps, the matrix of a large 5- or 7-point stencil has few different rows. On the device one byte a row then
+   Where coefficients are constant but for jumps, the matrix of a large 5- or 7-point stencil has few different rows. One byte a row then
    names a class of equal rows, and products read the entries from a table of up to 255 classes, with the same results to the last bit. Rows in no class are
    read from the diagonals; if these are more than a sixteenth of all, there are no classes.
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/place.h"
 #include "kernels/diaclass.h"
 
 /* Maximum relative difference between the two halves of a matrix that the user says is symmetric */
@@ -14,6 +15,7 @@ PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceDia(Mat, const PolderDia **);
 /* Offsets of the diagonals that have entries, ascending, of m by n rows on the device. When there are more than max, only *nd > max is set */
 PETSC_INTERN PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);
-/* Finds classes of equal rows on the device, if kernels read them and enough rows have one; else *serve = PETSC_FALSE. The arrays, NULL at first, are allocated
+/* Finds classes of equal rows at a place, if kernels read them and enough rows have one; else *serve = PETSC_FALSE. The arrays, NULL at first, are allocated
    there for S->m rows */
-PETSC_INTERN PetscErrorCode PolderDiaClassifyDevice(const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes, PetscBool *serve);
+PETSC_INTERN PetscErrorCode PolderDiaClassify(const PolderPlace *, const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes,
+                                              PetscBool *serve);

@@ -258,7 +258,7 @@ static PetscErrorCode PamgClassifyDevice(const PC_PAMG *pamg, PamgLevel *L)
   PetscFunctionBegin;
   if (M->nd && M->nd <= POLDER_DIA_POINTS && pamg->precision != PAMG_DOUBLE) {
     stencil = PolderDiaStencilOf(M->n, M->nd, M->main, M->off, M->bfloat ? POLDER_DIA_BFLOAT : POLDER_DIA_SINGLE, M->val, (const float *)M->dinv);
-    PetscCall(PolderDiaClassifyDevice(&stencil, &L->code, &L->classes, &serve));
+    PetscCall(PolderDiaClassify(pamg->place, &stencil, &L->code, &L->classes, &serve));
   }
   M->code    = serve ? L->code : NULL;
   M->classes = L->classes;
