@@ -184,6 +184,6 @@ int main(int argc, char **argv)
 
     test:
       suffix: classes
-      args: -dim 3 -da_grid_x 41 -da_grid_y 42 -da_grid_z 43 -dm_mat_type aijdia -pc_type {{jacobi tns pamg}separate output} -mat_aijdia_classes {{0 1}}
+      args: -dim 3 -da_grid_x 41 -da_grid_y 42 -da_grid_z 43 -dm_mat_type aijdia -pc_type {{jacobi tns pamg}separate output} -mat_aijdia_classes {{0 1}} -ksp_converged_reason
 
 TEST*/
