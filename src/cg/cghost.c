@@ -1,5 +1,6 @@
 /* The steps of conjugate gradients on the host, and with vectors of other packages. */
 #include "cg.h"
+#include "mat/dia.h"
 
 PetscErrorCode PolderCGUpdate(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm)
 {
@@ -101,17 +102,18 @@ static PetscErrorCode PolderCGDirection_OnHost(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w <- A p, (p, w) in one pass, for vectors of the host, where the matrix offers it and P is the identity */
+/* w <- A p, (p, w) in one pass, for vectors of the host, where the matrix does it and P is the identity */
 static PetscErrorCode PolderCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot, PetscBool *done)
 {
   PolderCG *cg = (PolderCG *)ksp->data;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!cg->multdot || cg->space->d) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cg->space->d || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderVecOnDevice(p, done));
   if (*done) *done = PETSC_FALSE;
-  else PetscCall((*cg->multdot)(cg->A, p, w, dot, done));
+  else if (cg->multdot) PetscCall((*cg->multdot)(cg->A, p, w, dot, done));
+  else PetscCall(PolderMatMultDotHost(cg->A, p, w, dot, done));
   if (*done) PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)cg->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 /* Products with a matrix stored by diagonals: val[d][i] is entry (i, i + off[d]). */
 #include "dia.h"
 #include "diaclass.h"
+#include "vec.h"
 #include <float.h>
 #include <string.h>
 
@@ -129,6 +130,12 @@ static PetscBool DiaClassedRows(const PolderDia *A, PetscInt r0, PetscInt len, c
   return PETSC_TRUE;
 }
 
+/* s[0 .. len) = the rows r0 .. r0 + len of A x */
+static inline void DiaBlock(const PolderDia *A, PetscInt r0, PetscInt len, const PetscScalar x[], PetscScalar *restrict s)
+{
+  if (!A->code || !DiaClassedRows(A, r0, len, x, s)) DiaRows(A, r0, len, x, s);
+}
+
 void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
   const PetscInt m = A->m;
@@ -137,16 +144,30 @@ void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar
   for (PetscInt r0 = 0; r0 < m; r0 += POLDER_DIA_ROWS) {
     const PetscInt len = m - r0 < POLDER_DIA_ROWS ? m - r0 : POLDER_DIA_ROWS;
 
-    PetscScalar *to = !y && alpha == 1 ? z + r0 : s;
-
-    if (!A->code || !DiaClassedRows(A, r0, len, x, to)) DiaRows(A, r0, len, x, to);
-    if (to != s) continue;
+    if (!y && alpha == 1) {
+      DiaBlock(A, r0, len, x, z + r0);
+      continue;
+    }
+    DiaBlock(A, r0, len, x, s);
     if (y) {
       for (PetscInt i = 0; i < len; ++i) z[r0 + i] = y[r0 + i] + alpha * s[i];
     } else {
       for (PetscInt i = 0; i < len; ++i) z[r0 + i] = alpha * s[i];
     }
   }
+}
+
+PetscScalar PolderDiaMultDot_Host(const PolderDia *A, const PetscScalar x[], PetscScalar z[])
+{
+  PetscScalar sum = 0;
+
+  for (PetscInt r0 = 0; r0 < A->m; r0 += POLDER_DIA_ROWS) {
+    const PetscInt len = PetscMin(A->m - r0, POLDER_DIA_ROWS);
+
+    DiaBlock(A, r0, len, x, z + r0);
+    sum += PolderDot_Host(len, x + r0, z + r0);
+  }
+  return sum;
 }
 
 /*

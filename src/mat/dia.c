@@ -386,6 +386,29 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
+{
+  PolderAIJArrays   *arrays = NULL;
+  const PetscScalar *xx;
+  PetscScalar       *yy;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJDIA, done));
+  if (A->rmap->n != A->cmap->n || A->rmap->n < POLDER_DIA_LEAST) *done = PETSC_FALSE;
+  if (*done) PetscCall(PolderAIJGet(A, &PolderAIJStepsOnHost, &arrays));
+  *done = (PetscBool)(arrays && arrays->format == &PolderFormatDIA);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
+  PetscCall(VecGetArrayRead(x, &xx));
+  PetscCall(VecGetArrayWrite(y, &yy));
+  *dot = PolderDiaMultDot_Host(&((Mat_DIA *)arrays->data)->dia, xx, yy);
+  PetscCall(VecRestoreArrayWrite(y, &yy));
+  PetscCall(VecRestoreArrayRead(x, &xx));
+  PetscCall(PetscLogFlops(2.0 * arrays->nz + A->rmap->n));
+  PetscCall(PetscLogEventEnd(MAT_Mult, A, x, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    MATAIJDIA - `MATAIJDIA` = "aijdia" - An AIJ matrix that multiplies by diagonals
 

@@ -4,6 +4,7 @@ static const char help[] = "Classes of equal rows of a stencil on the host: what
 #include "core/compat.h"
 #include "kernels/dia.h"
 #include "kernels/diaclass.h"
+#include "kernels/vec.h"
 
 unsigned int seed = 11;
 
@@ -70,6 +71,17 @@ static PetscErrorCode CheckProducts(const Stencil *T, const unsigned char *code,
     }
     PetscCall(PetscArraycmp(y[0], y[1], T->m, &same));
     PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Product %d with %" PetscInt_FMT " rows has other bits by classes", form, T->m);
+  }
+  for (int with = 0; with < 2; ++with) {
+    PetscScalar dot, want;
+
+    A.code = with ? code : NULL;
+    PolderDiaMult_Host(&A, 1, x, NULL, y[0]);
+    want = PolderDot_Host(T->m, x, y[0]);
+    dot  = PolderDiaMultDot_Host(&A, x, y[1]);
+    PetscCall(PetscArraycmp(y[0], y[1], T->m, &same));
+    PetscCheck(same && PetscAbsScalar(dot - want) <= 1e-15 * 20 * T->m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Product with its dot: %g, not %g", (double)dot,
+               (double)want);
   }
   PetscCall(PetscFree3(x, y[0], y[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
