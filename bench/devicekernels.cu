@@ -290,7 +290,7 @@ static void RedBlackFactor(const char *grid, PetscInt n, const PolderRRBGrid &g)
     Fill<<<1024, 256, 0, stream>>>(m + 2 * n, row[f] - n, NULL, f == RRB_C ? 8.0 : -1.0, 0, 0);
   }
   const double *const val[] = {row[RRB_N] - n, row[RRB_E] - 1, row[RRB_C], row[RRB_E], row[RRB_N]};
-  const PolderDia     A     = {m, m, 5, off, val, 2, PETSC_TRUE};
+  const PolderDia     A     = {m, m, 5, off, val, 2, PETSC_TRUE, NULL, NULL};
 
   CHECK(cudaMemsetAsync(c, 0, sizeof(double) * RRB_NCOEF * g.size, stream));
   CHECK(cudaMemsetAsync(seen, 0xff, sizeof(int), stream));
