@@ -188,6 +188,6 @@ int main(int argc, char **argv)
 
     test:
       suffix: classes
-      args: -ksp_type {{cg dcg}} -deflation_space none -pc_type {{jacobi tns pamg}separate output}
+      args: -ksp_type dcg -deflation_space none -pc_type {{jacobi tns pamg}separate output}
 
 TEST*/
