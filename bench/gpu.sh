@@ -14,10 +14,12 @@ all="$*"
 jacobi='cg + jacobi, aijcusparse | -ksp_type cg -pc_type jacobi -mat_type aijcusparse'
 gamg='cg + gamg, aijcusparse | -ksp_type cg -pc_type gamg -mat_type aijcusparse'
 ours='-ksp_type dcg -mat_type aijdia'
+# where rows have classes, those of the entries are one byte
 jacobi2="dcg + jacobi | 120 | $ours -pc_type jacobi -deflation_space none"
-jacobi3="dcg + jacobi | 128 | $ours -pc_type jacobi -deflation_space none"
-jacobi3f="dcg + jacobi, whole matrix stored | 152 | $ours -pc_type jacobi -deflation_space none -mat_aijdia_symmetric 0"
-tns="dcg + tns | 216 | $ours -pc_type tns -deflation_space none"
+jacobi2c="dcg + jacobi | 97 | $ours -pc_type jacobi -deflation_space none"
+jacobi3="dcg + jacobi | 97 | $ours -pc_type jacobi -deflation_space none"
+jacobi3f="dcg + jacobi, whole matrix stored | 152 | $ours -pc_type jacobi -deflation_space none -mat_aijdia_symmetric 0 -mat_aijdia_classes 0"
+tns="dcg + tns | 123 | $ours -pc_type tns -deflation_space none"
 auto="dcg + tns, auto | $ours -pc_type tns"
 single="dcg + tns in single precision, auto | $ours -pc_type tns -pc_tns_precision single"
 rrb="dcg + rrb | 213 | $ours -pc_type rrb -deflation_space none"
@@ -68,7 +70,7 @@ $jacobi2
 END
 problem poisson2d_1023 -dim 2 -n 1023 -repeats 2 <<END
 $gamg
-$jacobi2
+$jacobi2c
 $auto
 $rrb
 $rrbcg
