@@ -128,26 +128,37 @@ PetscErrorCode PCPAMGKeepDiagonals(PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *pamg, PamgLevel *L, int *bad)
+/* Makes the diagonals of level L in bfloat16, to which L->val then points, from these: rounded to single precision or, with sums in place of the main one, in
+   double precision */
+static PetscErrorCode PamgHalveDiagonals(const PC_PAMG *pamg, PamgLevel *L, const void *const from[], const PetscReal sums[], int *bad)
 {
-  const PetscInt first = L->half ? L->M.main : 0, ld = PolderStride(L->n);
+  const PetscInt nd = L->M.nd, *off = L->M.off, first = L->half ? L->M.main : 0, ld = PolderStride(L->n);
   const void   **val;
 
   PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(nd - first) * (size_t)ld, &L->halved));
+  PetscCall(PetscMalloc1(nd, &val));
+  PamgPointDiagonals(nd, first, off, sizeof(*L->halved), L->halved, ld, val);
+  for (PetscInt d = first; d < nd; ++d) {
+    const PetscInt lo = PetscMax(0, -off[d]), hi = PetscMin(L->n, L->n - off[d]);
+    PolderBfloat  *to = (PolderBfloat *)val[d];
+
+    if (hi <= lo) continue;
+    if (!sums) PolderRun(pamg->place, PolderToBfloat, (size_t)(hi - lo), (const float *)from[d] + lo, to + lo, bad);
+    else PolderRun(pamg->place, PolderHalve, (size_t)(hi - lo), (d == L->M.main ? sums : (const PetscScalar *)from[d]) + lo, to + lo, bad);
+  }
+  PetscCall(PetscFree(L->val));
+  L->M.val = L->val = val;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *pamg, PamgLevel *L, int *bad)
+{
+  PetscFunctionBegin;
   PetscCall(pamg->place->free(&L->halved));
   L->M.bfloat = PETSC_TRUE;
-  if (L->M.nd) {
-    PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(L->M.nd - first) * (size_t)ld, &L->halved));
-    PetscCall(PetscMalloc1(L->M.nd, &val));
-    PamgPointDiagonals(L->M.nd, first, L->M.off, sizeof(*L->halved), L->halved, ld, val);
-    for (PetscInt d = first; d < L->M.nd; ++d) {
-      const PetscInt lo = PetscMax(0, -L->M.off[d]), hi = PetscMin(L->n, L->n - L->M.off[d]);
-
-      if (hi > lo) PolderRun(pamg->place, PolderToBfloat, (size_t)(hi - lo), (const float *)L->val[d] + lo, (PolderBfloat *)val[d] + lo, bad);
-    }
-    PetscCall(PetscFree(L->val));
-    L->M.val = L->val = val;
-  } else {
+  if (L->M.nd) PetscCall(PamgHalveDiagonals(pamg, L, L->val, NULL, bad));
+  else {
     PetscCall(PolderPlaceMalloc(pamg->place, (size_t)L->nz, &L->halved));
     PolderRun(pamg->place, PolderToBfloat, (size_t)L->nz, L->rounded, L->halved, bad);
     L->M.aa = L->halved;
@@ -158,26 +169,13 @@ PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *pamg, PamgLevel *L, int *bad)
 
 PetscErrorCode PCPAMGHalveDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, const PetscReal sums[], int *bad)
 {
-  const PetscInt first = dia->half ? dia->main : 0, ld = PolderStride(L->n);
-  const void   **val;
-
   PetscFunctionBegin;
   PetscCall(pamg->place->free(&L->halved));
   PetscCall(pamg->place->free(&L->rounded));
   L->half     = dia->half;
   L->M.bfloat = PETSC_TRUE;
-  PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(dia->nd - first) * (size_t)ld, &L->halved));
-  PetscCall(PetscMalloc1(dia->nd, &val));
-  PamgPointDiagonals(dia->nd, first, dia->off, sizeof(*L->halved), L->halved, ld, val);
-  for (PetscInt d = first; d < dia->nd; ++d) {
-    const PetscInt     lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
-    const PetscScalar *from = d == dia->main ? sums : dia->val[d];
-
-    if (hi > lo) PolderRun(pamg->place, PolderHalve, (size_t)(hi - lo), from + lo, (PolderBfloat *)val[d] + lo, bad);
-  }
+  PetscCall(PamgHalveDiagonals(pamg, L, (const void *const *)dia->val, sums, bad));
   PetscCall(pamg->place->free(&L->ownval));
-  PetscCall(PetscFree(L->val));
-  L->M.val = L->val = val;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
