@@ -1,21 +1,20 @@
 static const char help[] = "Classes of equal rows: what host and device find, and device kernels with them against those without, bit by bit.\n\n";
 
+#include "classes.h"
 #include "devicetest.h"
-#include "kernels/dia.h"
-#include "kernels/diaclass.h"
 #include "kernels/level.h"
 #include "kernels/tns.h"
 
-/* The upper half of a stencil on the device, in double precision, with entries of few values in stretches of rows, and here and there a row like no other */
+/* A stencil on the host and on the device, with its classes there */
 typedef struct {
-  PetscInt           m, nd, off[POLDER_DIA_POINTS];
-  PetscScalar       *all, *alld;
-  const PetscScalar *val[POLDER_DIA_POINTS], *vald[POLDER_DIA_POINTS];
+  ClassStencil       host;
+  PetscInt           m, nd;
+  PetscScalar       *alld;
+  const PetscScalar *vald[POLDER_DIA_POINTS];
   PolderDia          A;
-  PolderDiaStencil   here, there;
+  PolderDiaStencil   there;
   unsigned char     *code;
   PolderDiaClasses  *classes;
-  PetscInt           rest;
 } Stencil;
 
 /* Rows, near, far (near = 0: 5 points). Even ones are taken two rows at a time, odd ones one by one */
@@ -28,35 +27,19 @@ static const PetscInt Grids[][3] = {
 
 static PetscErrorCode StencilCreate(const PetscInt grid[3], PetscInt values, Stencil *S)
 {
-  const PetscInt m = grid[0], nd = grid[1] ? 7 : 5, c = nd / 2, up[] = {0, 1, grid[1] ? grid[1] : grid[2], grid[2]};
-  PetscInt       stretch[4] = {0}, number[4] = {0};
+  PetscInt c;
 
   PetscFunctionBeginUser;
-  *S = (Stencil){.m = m, .nd = nd};
-  PetscCall(PetscMalloc1((c + 1) * m, &S->all));
-  for (PetscInt d = 0; d <= c; ++d) {
-    for (PetscInt i = 0; i < m; ++i) {
-      if (!stretch[d]--) {
-        stretch[d] = Next(9000);
-        number[d]  = Next(values);
-      }
-      S->all[d * m + i] = d ? -1.0 / (1 + number[d]) : 8 + number[d];
-    }
-    S->off[c + d] = up[d];
-    S->off[c - d] = -up[d];
-  }
-  for (PetscInt i = 0; i < m; i += 1 + Next(3000)) S->all[i] = 10 + Number();
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)((c + 1) * m), S->all, &S->alld));
-  for (PetscInt d = 0; d <= c; ++d) {
-    S->val[c + d]  = S->all + d * m;
-    S->vald[c + d] = S->alld + d * m;
-    S->val[c - d]  = S->val[c + d] - up[d];
-    S->vald[c - d] = S->vald[c + d] - up[d];
-  }
-  S->A     = (PolderDia){.m = m, .n = m, .nd = nd, .off = S->off, .val = S->vald, .main = c, .half = PETSC_TRUE};
-  S->here  = PolderDiaStencilOf(m, nd, c, S->off, POLDER_DIA_DOUBLE, (const void *const *)S->val, NULL);
-  S->there = PolderDiaStencilOf(m, nd, c, S->off, POLDER_DIA_DOUBLE, (const void *const *)S->vald, NULL);
-  PetscCall(PolderDeviceMalloc((size_t)m, &S->code));
+  *S = (Stencil){.m = grid[0]};
+  PetscCall(ClassStencilCreate(grid, values, 9000, 3000, &S->host));
+  S->nd = S->host.nd;
+  c     = S->nd / 2;
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)((c + 1) * S->m), S->host.all, &S->alld));
+  for (PetscInt d = 0; d < S->nd; ++d) S->vald[d] = S->alld + (S->host.val[d] - S->host.all);
+  S->A     = S->host.A;
+  S->A.val = S->vald;
+  S->there = PolderDiaStencilOf(S->m, S->nd, c, S->host.off, POLDER_DIA_DOUBLE, (const void *const *)S->vald, NULL);
+  PetscCall(PolderDeviceMalloc((size_t)S->m, &S->code));
   PetscCall(PolderDeviceMalloc(sizeof(*S->classes), &S->classes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -64,35 +47,11 @@ static PetscErrorCode StencilCreate(const PetscInt grid[3], PetscInt values, Ste
 static PetscErrorCode StencilDestroy(Stencil *S)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscFree(S->all));
+  PetscCall(PetscFree(S->host.all));
   PetscCall(PolderDeviceFree(&S->alld));
   PetscCall(PolderDeviceFree(&S->code));
   PetscCall(PolderDeviceFree(&S->classes));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Compares the table with the rows; returns how many rows are in no class */
-static PetscInt CheckClasses(const Stencil *S, const unsigned char code[], const PolderDiaClasses *C, PetscInt *wrong)
-{
-  PetscInt rest = 0;
-
-  for (PetscInt i = 0; i < S->m; ++i) {
-    const PetscScalar *row  = C->table + code[i] * POLDER_DIA_WIDTH;
-    const float       *same = C->single + code[i] * POLDER_DIA_WIDTH;
-
-    if (code[i] == POLDER_DIA_CLASSLESS) {
-      ++rest;
-      continue;
-    }
-    for (PetscInt d = 0; d < S->nd; ++d) {
-      const PetscInt    j = i + S->off[d];
-      const PetscScalar v = j >= 0 && j < S->m ? S->val[d][i] : 0;
-
-      *wrong += row[d] != v || same[d] != (float)v;
-    }
-    *wrong += row[POLDER_DIA_INVERSE] != 1 / S->val[S->nd / 2][i];
-  }
-  return rest;
 }
 
 /* A matrix of few different rows, of many, and of only different ones */
@@ -108,25 +67,23 @@ static PetscErrorCode TestFind(void *work, PolderStream stream)
       Stencil           S;
       unsigned char    *code, *got;
       PolderDiaClasses *C, *there;
-      PetscInt          rest;
 
       PetscCall(StencilCreate(Grids[g], values, &S));
       PetscCall(PetscMalloc4(m, &code, m, &got, 1, &C, 1, &there));
       if (values > 200) { // every row is another
-        for (PetscInt i = 0; i < m; ++i) S.all[i] = 8 + i * 1e-6;
-        PetscCall(PolderDeviceFromHost(S.alld, S.all, sizeof(PetscScalar) * (size_t)m));
+        ClassStencilVary(&S.host);
+        PetscCall(PolderDeviceFromHost(S.alld, S.host.all, sizeof(PetscScalar) * (size_t)m));
       }
-      PolderDiaClassify_Host(&S.here, code, C);
+      PolderDiaClassify_Host(&S.host.S, code, C);
       PolderLaunch(PolderDiaClassify_CUDA(&S.there, S.code, S.classes, stream));
       PetscCall(PolderDeviceToHost(there, S.classes, sizeof(*there)));
       wrong += !PolderKernelCan(PolderDiaClassesServe_CUDA(&S.there));
       if (values > 200) wrong += C->rest != m || there->rest != m;
       else {
         PetscCall(PolderDeviceToHost(got, S.code, (size_t)m));
-        rest = CheckClasses(&S, code, C, &wrong);
-        wrong += rest != C->rest || (values == 2 && (rest > PolderDiaMostClassless(m) || (!g && !rest)));
-        rest = CheckClasses(&S, got, there, &wrong);
-        wrong += rest != there->rest || (values == 2 && (rest > PolderDiaMostClassless(m) || (!g && !rest)));
+        wrong += ClassesWrong(&S.host, code, C) + ClassesWrong(&S.host, got, there);
+        wrong += values == 2 && (C->rest > PolderDiaMostClassless(m) || (!g && !C->rest));
+        wrong += values == 2 && (there->rest > PolderDiaMostClassless(m) || (!g && !there->rest));
       }
       PetscCall(PetscFree4(code, got, C, there));
       PetscCall(StencilDestroy(&S));
@@ -215,14 +172,14 @@ static PetscErrorCode TestTriangles(void *work, PolderStream stream)
     PetscCall(Classify(g, &S, stream));
     PetscCall(Random(m, &x, &xd));
     PetscCall(PetscMalloc1((S.nd / 2 + 1) * m, &single));
-    for (PetscInt k = 0; k < (S.nd / 2 + 1) * m; ++k) single[k] = (float)S.all[k];
+    for (PetscInt k = 0; k < (S.nd / 2 + 1) * m; ++k) single[k] = (float)S.host.all[k];
     PetscCall(PolderDeviceUpload(sizeof(float) * (size_t)((S.nd / 2 + 1) * m), single, &singled));
     PetscCall(PolderDeviceMalloc(sizeof(int), &bad));
     for (int form = 0; form < 4; ++form) {
       const PetscBool upper = (PetscBool)(form % 2), rounded = (PetscBool)(form / 2);
       const PetscInt  first = upper ? S.nd / 2 + 1 : 0;
       const void     *val[3];
-      PolderTriangle  T = {.single = rounded, .upper = upper, .m = m, .nd = S.nd / 2, .off = S.off + first, .val = val, .classes = S.classes};
+      PolderTriangle  T = {.single = rounded, .upper = upper, .m = m, .nd = S.nd / 2, .off = S.host.off + first, .val = val, .classes = S.classes};
       PetscScalar    *z[2], *dinv;
 
       for (PetscInt d = 0; d < T.nd; ++d) val[d] = rounded ? (const void *)(singled + (S.vald[first + d] - S.alld)) : S.vald[first + d];
@@ -313,18 +270,18 @@ static PetscErrorCode TestLevels(void *work, PolderStream stream)
     PetscCall(StencilCreate(Grids[g], 2, &S));
     PetscCall(PetscMalloc5(stored, &entries[0], m, &entries[1], m, &entries[2], stored, &half, 1, &C));
     for (PetscInt k = 0; k < stored; ++k) {
-      entries[0][k] = (float)S.all[k];
+      entries[0][k] = (float)S.host.all[k];
       half[k]       = PolderBfloatRound(entries[0][k]);
     }
     for (PetscInt i = 0; i < m; ++i) {
-      entries[1][i] = 1 / (float)S.all[i];
+      entries[1][i] = 1 / (float)S.host.all[i];
       entries[2][i] = (float)Number();
     }
     for (int k = 0; k < 3; ++k) PetscCall(PolderDeviceUpload(sizeof(float) * (size_t)(k ? m : stored), entries[k], &there[k]));
     PetscCall(PolderDeviceUpload(sizeof(*half) * (size_t)stored, half, &halfd));
     for (int bfloat = 0; bfloat < 2; ++bfloat) {
       const void       *val[POLDER_DIA_POINTS];
-      PolderLevelMatrix M = {.n = m, .nd = nd, .main = nd / 2, .off = S.off, .val = val, .bfloat = (PetscBool)bfloat, .dinv = there[1]};
+      PolderLevelMatrix M = {.n = m, .nd = nd, .main = nd / 2, .off = S.host.off, .val = val, .bfloat = (PetscBool)bfloat, .dinv = there[1]};
       PolderDiaStencil  stencil;
 
       for (PetscInt d = 0; d < nd; ++d) {
@@ -332,7 +289,7 @@ static PetscErrorCode TestLevels(void *work, PolderStream stream)
 
         val[d] = bfloat ? (const void *)(halfd + at) : (const void *)(there[0] + at);
       }
-      stencil = PolderDiaStencilOf(m, nd, nd / 2, S.off, bfloat ? POLDER_DIA_BFLOAT : POLDER_DIA_SINGLE, val, there[1]);
+      stencil = PolderDiaStencilOf(m, nd, nd / 2, S.host.off, bfloat ? POLDER_DIA_BFLOAT : POLDER_DIA_SINGLE, val, there[1]);
       PolderLaunch(PolderDiaClassify_CUDA(&stencil, S.code, S.classes, stream));
       PetscCall(PolderDeviceToHost(C, S.classes, sizeof(*C)));
       wrong += C->rest > PolderDiaMostClassless(m) || (!g && !C->rest);
