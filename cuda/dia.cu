@@ -251,12 +251,13 @@ __global__ __launch_bounds__(BLOCK, Entries::FIT) void PolderDiaStencilKernel(co
       entries.begin(A, i);
     }
     if (i < m && i >= far) xp = PolderPackLdg<N>(x + i - far);
-    else if (i < last) { /* the first step of the matrix */ rows(std::true_type());
+    else if (i < last) { // the first step of the matrix
+      rows(std::true_type());
       i = m - far > i ? i + far : m;
     }
 #pragma unroll(N > 1 ? 1 : 2)
     for (; i < inner; i += far) rows(std::false_type());
-    if (i < last) rows(std::true_type()); /* the last step */
+    if (i < last) rows(std::true_type()); // the last step
   }
   if (DOT) dot.sum<BLOCK>(part);
 }

@@ -335,12 +335,13 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
       entries.begin(A, i);
     }
     if (i < m && i >= far) xp = x.template pack<N>(i - far);
-    else if (i < last) { /* the first step of the matrix */ rows(std::true_type());
+    else if (i < last) { // the first step of the matrix
+      rows(std::true_type());
       i = m - far > i ? i + far : m;
     }
 #pragma unroll(Out::SUMS > 1 || N > 1 ? 1 : 2) // limited by registers
     for (; i < inner; i += far) rows(std::false_type());
-    if (i < last) rows(std::true_type()); /* the last step */
+    if (i < last) rows(std::true_type()); // the last step
   }
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
