@@ -177,30 +177,31 @@ int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscRea
 }
 
 template <bool RHO, class V>
-static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *step, const V *b, const V *x, V *y, void *work, cudaStream_t stream)
+static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *step, const V *b, const V *x, V *y, const LevelRun &run)
 {
   const LevelBefore before      = step->beta == 0 || !step->k ? LEVEL_NOTHING : !step->zero || step->k > 2 ? LEVEL_Y : step->k == 1 ? LEVEL_ZERO : LEVEL_BEGUN;
   const V          *dinv        = (const V *)A->dinv;
   const LevelJacobi<V, RHO> out = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y, step->end};
 
   return LevelDo<V>(A, [&](const auto &M) {
-    if (step->zero && step->k == 1) LevelRowsLaunch(M, LevelBegun<V>{(V)step->start, dinv, b}, out, work, stream);
-    else LevelRowsLaunch(M, LevelVector<V>{x}, out, work, stream);
+    if (step->zero && step->k == 1) LevelRowsLaunch(M, LevelBegun<V>{(V)step->start, dinv, b}, out, run);
+    else LevelRowsLaunch(M, LevelVector<V>{x}, out, run);
   });
 }
 
 template <bool RHO>
-static int LevelJacobiDo(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
-                         cudaStream_t stream)
+static int LevelJacobiDo(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, const LevelRun &run)
 {
-  return single ? LevelJacobiLaunch<RHO>(A, step, (const float *)b, (const float *)x, (float *)y, work, stream)
-                : LevelJacobiLaunch<RHO>(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, work, stream);
+  return single ? LevelJacobiLaunch<RHO>(A, step, (const float *)b, (const float *)x, (float *)y, run)
+                : LevelJacobiLaunch<RHO>(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, run);
 }
 
 int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
-                           PolderStream stream)
+                           const PolderExchange *sends, PolderStream stream)
 {
-  return step->end.r ? LevelJacobiDo<true>(single, A, step, b, x, y, work, stream) : LevelJacobiDo<false>(single, A, step, b, x, y, work, stream);
+  const LevelRun run = {work, stream, PolderSendingOf(sends, step->zero && step->k == 1 ? b : x, !single)};
+
+  return step->end.r ? LevelJacobiDo<true>(single, A, step, b, x, y, run) : LevelJacobiDo<false>(single, A, step, b, x, y, run);
 }
 
 template <class V>
@@ -241,7 +242,8 @@ int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, Pe
 }
 
 template <class V>
-static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PolderAggregates *P, V *bc, cudaStream_t stream)
+static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PolderAggregates *P, V *bc, const PolderExchange *sends,
+                               cudaStream_t stream)
 {
   const PetscInt nc = P ? P->n : 0, mean = nc ? A->n / nc : 0; // mean number of rows of an aggregate
 
@@ -249,7 +251,7 @@ static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *
     constexpr int lanes = std::decay_t<decltype(M)>::LANES;
     const int     log   = lanes > 1 ? lanes < 32 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
 
-    if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, NULL, stream);
+    if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, LevelRun{NULL, stream, PolderSendingOf(sends, x, sizeof(V) == 8)});
     if (P)
       PolderLaunchEarly(PolderLevelRestrictKernel<std::decay_t<decltype(M)>, V>, PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, stream, M,
                         log, b, LevelVector<V>{x}, P->ptr, P->row, nc, bc);
@@ -257,10 +259,10 @@ static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *
 }
 
 int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PolderAggregates *P, void *bc,
-                             PolderStream stream)
+                             const PolderExchange *sends, PolderStream stream)
 {
-  return single ? LevelResidualLaunch(A, (const float *)b, (const float *)x, (float *)r, P, (float *)bc, stream)
-                : LevelResidualLaunch(A, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)r, P, (PetscScalar *)bc, stream);
+  return single ? LevelResidualLaunch(A, (const float *)b, (const float *)x, (float *)r, P, (float *)bc, sends, stream)
+                : LevelResidualLaunch(A, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)r, P, (PetscScalar *)bc, sends, stream);
 }
 
 template <class V>

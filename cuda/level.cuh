@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pack.cuh"
+#include "peers.cuh"
 #include "stencil.cuh"
 #include "kernels/bfloat.h"
 #include "kernels/level.h"
@@ -164,9 +165,10 @@ __device__ __forceinline__ V LevelGroupSum(V s, int threads)
 
 template <class M, class X, class Out>
 static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(const __grid_constant__ M A, const X x, const Out out,
-                                                                             PolderReduceScratch *scratch)
+                                                                             const __grid_constant__ PolderSending sending, PolderReduceScratch *scratch)
 {
   PolderBegin();
+  sending();
   constexpr int rows                            = POLDER_BLOCK / M::LANES;
   const int     lane                            = threadIdx.x % M::LANES;
   double        part[Out::SUMS ? Out::SUMS : 1] = {};
@@ -304,9 +306,11 @@ __device__ __forceinline__ PolderPack<V, N> LevelGridRows(const DiaGrid<E> &A, c
 template <bool SEVEN, int N, class Entries, class V, class X, class Out>
 static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
                                     SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ typename Entries::Grid A, const X x,
-                                                                                              const Out out, PolderReduceScratch *scratch)
+                                                                                              const Out out, const __grid_constant__ PolderSending sending,
+                                                                                              PolderReduceScratch *scratch)
 {
   PolderBegin();
+  sending();
   constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
   const PetscInt mine = N * (PetscInt)threadIdx.x;
@@ -418,10 +422,18 @@ static bool LevelGridPacks(const DiaGrid<E> &A, const X &x, const Out &out)
   return fits;
 }
 
+/* What a kernel along the rows has besides: the scratch of its sums, and what it sends before it begins */
+struct LevelRun {
+  void         *work;
+  cudaStream_t  stream;
+  PolderSending sending = {};
+};
+
 template <bool SEVEN, int N, class Entries, class V, class X, class Out>
-static void LevelGridStart(const typename Entries::Grid &A, unsigned int blocks, const X &x, const Out &out, void *work, cudaStream_t stream)
+static void LevelGridStart(const typename Entries::Grid &A, unsigned int blocks, const X &x, const Out &out, const LevelRun &run)
 {
-  PolderLaunchEarly(PolderLevelGridKernel<SEVEN, N, Entries, V, X, Out>, blocks, SEVEN ? DIA_TILE7 : DIA_TILE5, stream, A, x, out, (PolderReduceScratch *)work);
+  PolderLaunchEarly(PolderLevelGridKernel<SEVEN, N, Entries, V, X, Out>, blocks, SEVEN ? DIA_TILE7 : DIA_TILE5, run.stream, A, x, out, run.sending,
+                    (PolderReduceScratch *)run.work);
 }
 
 /*
@@ -429,7 +441,7 @@ static void LevelGridStart(const typename Entries::Grid &A, unsigned int blocks,
   whether it did
 */
 template <bool SEVEN, int N, class V, class E, class X, class Out>
-static bool LevelClassedLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
+static bool LevelClassedLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, const LevelRun &run)
 {
   DiaGrid<E>   A;
   bool         half;
@@ -438,13 +450,13 @@ static bool LevelClassedLaunch(const LevelDia<V, E> &D, const X &x, const Out &o
   if constexpr (N > 1) {
     if (!LevelGridPacks<N>(A, x, out) || (SEVEN && N > 2 && blocks < 3u * (unsigned int)PolderMultiprocessors() / 4)) return false;
   }
-  LevelGridStart<SEVEN, N, LevelClassed<SEVEN, N, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, work, stream);
+  LevelGridStart<SEVEN, N, LevelClassed<SEVEN, N, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, run);
   return true;
 }
 
 /* Launches the kernel for large stencils if the matrix is one; returns whether it did */
 template <bool SEVEN, class V, class E, class X, class Out>
-static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
+static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, const LevelRun &run)
 {
   DiaGrid<E>   A;
   bool         half;
@@ -454,34 +466,34 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
   if constexpr (LevelSums<V>) {
     if (D.code) {
       if constexpr (Out::PACKS) {
-        if (LevelClassedLaunch<SEVEN, LEVEL_CLASSED_PACK>(D, x, out, work, stream)) return true;
-        if (LevelClassedLaunch<SEVEN, LEVEL_PACK>(D, x, out, work, stream)) return true;
+        if (LevelClassedLaunch<SEVEN, LEVEL_CLASSED_PACK>(D, x, out, run)) return true;
+        if (LevelClassedLaunch<SEVEN, LEVEL_PACK>(D, x, out, run)) return true;
       }
-      return LevelClassedLaunch<SEVEN, 1>(D, x, out, work, stream);
+      return LevelClassedLaunch<SEVEN, 1>(D, x, out, run);
     }
   }
   if constexpr (Out::PACKS) {
     if (half && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
       blocks = DiaFindGrid<LEVEL_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
-      LevelGridStart<SEVEN, LEVEL_PACK, LevelStored<SEVEN, true, LEVEL_PACK, V, E>, V>(A, blocks, x, out, work, stream);
+      LevelGridStart<SEVEN, LEVEL_PACK, LevelStored<SEVEN, true, LEVEL_PACK, V, E>, V>(A, blocks, x, out, run);
       return true;
     }
   }
-  if (half) LevelGridStart<SEVEN, 1, LevelStored<SEVEN, true, 1, V, E>, V>(A, blocks, x, out, work, stream);
-  else LevelGridStart<SEVEN, 1, LevelStored<SEVEN, false, 1, V, E>, V>(A, blocks, x, out, work, stream);
+  if (half) LevelGridStart<SEVEN, 1, LevelStored<SEVEN, true, 1, V, E>, V>(A, blocks, x, out, run);
+  else LevelGridStart<SEVEN, 1, LevelStored<SEVEN, false, 1, V, E>, V>(A, blocks, x, out, run);
   return true;
 }
 
 template <class M, class X, class Out>
-static void LevelRowsLaunch(const M &A, const X &x, const Out &out, void *work, cudaStream_t stream)
+static void LevelRowsLaunch(const M &A, const X &x, const Out &out, const LevelRun &run)
 {
   unsigned int blocks = PolderBlocks(A.n, POLDER_BLOCK / M::LANES);
 
   if constexpr (M::POINTS == 5 || M::POINTS == 7) {
-    if (LevelGridLaunch<M::POINTS == 7>(A, x, out, work, stream)) return;
+    if (LevelGridLaunch<M::POINTS == 7>(A, x, out, run)) return;
   }
   if (Out::SUMS) blocks = PetscMax(1, PetscMin(blocks, LEVEL_BLOCKS));
-  if (blocks) PolderLaunchEarly(PolderLevelRowsKernel<M, X, Out>, blocks, POLDER_BLOCK, stream, A, x, out, (PolderReduceScratch *)work);
+  if (blocks) PolderLaunchEarly(PolderLevelRowsKernel<M, X, Out>, blocks, POLDER_BLOCK, run.stream, A, x, out, run.sending, (PolderReduceScratch *)run.work);
 }
 
 /* Calls f on the numbers 0 .. n, one for each thread */

@@ -1,4 +1,5 @@
 /* Interpolation across the border of a process on levels that are grids, one thread a cell or a box of a plane. */
+#include "ghosts.cuh"
 #include "foreach.cuh"
 #include "kernels/levelborderrow.h"
 
@@ -37,39 +38,96 @@ int PolderLevelBorderWeights_CUDA(const PolderLevelGrid *grid, const PolderLevel
   return PolderForEach(R.rows.n, stream, [=] __device__(PetscInt k) { PolderLevelBorderWeigh(&G, &B, &A, agg, &R, k); });
 }
 
-int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *r, void *give, PolderStream stream)
-{
-  const PolderLevelGrid   G = *grid;
-  const PolderLevelBorder B = *border;
+/* What box p of the planes at the border gives, which goes to the neighbours at once when there are sends */
+template <class V>
+struct BorderGive {
+  PolderLevelGrid   G;
+  PolderLevelBorder B;
+  const V          *r;
+  V                *give;
+  PolderSends       sends;
 
-  if (single) return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGiveSingle(&G, &B, p, (const float *)r, (float *)give); });
-  return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGiveDouble(&G, &B, p, (const PetscScalar *)r, (PetscScalar *)give); });
+  __device__ __forceinline__ void operator()(PetscInt p) const
+  {
+    if constexpr (std::is_same_v<V, float>) BorderGiveSingle(&G, &B, p, r, give);
+    else BorderGiveDouble(&G, &B, p, r, give);
+    for (int s = 0; s < 2; ++s) {
+      const V given[1] = {give[s * B.cplane + p]};
+
+      PolderSendRows(sends, s * B.cplane + p, given);
+    }
+  }
+};
+
+template <class V>
+static int BorderGiveLaunch(const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, const PolderSends *sends, PolderStream stream)
+{
+  return PolderForEach(B->cplane, stream, BorderGive<V>{*G, *B, (const V *)r, (V *)give, sends ? *sends : PolderSends{}});
 }
 
-int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *give, const void *got, void *bc,
+int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, const PolderSends *sends,
+                               PolderStream stream)
+{
+  return single ? BorderGiveLaunch<float>(G, B, r, give, sends, stream) : BorderGiveLaunch<PetscScalar>(G, B, r, give, sends, stream);
+}
+
+/* Box p of the plane at the border before, then after */
+template <class V>
+struct BorderGet {
+  PolderLevelGrid   G;
+  PolderLevelBorder B;
+  const V          *give;
+  V                *bc;
+
+  template <class Ghost>
+  __device__ __forceinline__ void operator()(PetscInt p, Ghost ghost) const
+  {
+    for (int s = 0; s < 2; ++s) {
+      if (B.side[s]) bc[PolderLevelBorderOwn(&G, &B, s, p)] += ghost(PolderLevelBorderGhost(&B, s, p)) - give[s * B.cplane + p];
+    }
+  }
+};
+
+int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *give, const PolderGhosts *got, void *bc,
                               PolderStream stream)
 {
-  const PolderLevelGrid   G = *grid;
-  const PolderLevelBorder B = *border;
-
-  if (single)
-    return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGetSingle(&G, &B, p, (const float *)give, (const float *)got, (float *)bc); });
-  return PolderForEach(B.cplane, stream,
-                       [=] __device__(PetscInt p) { BorderGetDouble(&G, &B, p, (const PetscScalar *)give, (const PetscScalar *)got, (PetscScalar *)bc); });
+  return single ? PolderForEachGhost<float>(B->cplane, *got, stream, BorderGet<float>{*G, *B, (const float *)give, (float *)bc})
+                : PolderForEachGhost<PetscScalar>(B->cplane, *got, stream, BorderGet<PetscScalar>{*G, *B, (const PetscScalar *)give, (PetscScalar *)bc});
 }
 
-int PolderLevelBorderTake_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *xc, const void *const beyond[2],
-                               void *x, PolderStream stream)
-{
-  const PolderLevelGrid   G      = *grid;
-  const PolderLevelBorder B      = *border;
-  const void             *before = beyond[0], *after = beyond[1];
+/* Cell k of the plane at the border before, then after */
+template <class V>
+struct BorderTake {
+  PolderLevelGrid   G;
+  PolderLevelBorder B;
+  PetscInt          first[2];
+  const V          *xc;
+  V                *x;
 
-  if (single)
-    return PolderForEach(B.plane, stream, [=] __device__(PetscInt k) {
-      BorderTakeSingle(&G, &B, k, (const float *)xc, (const float *)before, (const float *)after, (float *)x);
-    });
-  return PolderForEach(B.plane, stream, [=] __device__(PetscInt k) {
-    BorderTakeDouble(&G, &B, k, (const PetscScalar *)xc, (const PetscScalar *)before, (const PetscScalar *)after, (PetscScalar *)x);
+  template <class Ghost>
+  __device__ __forceinline__ void operator()(PetscInt k, Ghost ghost) const
+  {
+    for (int s = 0; s < 2; ++s) {
+      PetscInt i, box;
+      const V  w = (V)PolderLevelBorderFaced(&G, &B, s, k, &i, &box);
+
+      if (w > 0) x[i] += w * (ghost(first[s] + box - PolderLevelBorderOwn(&G, &B, s, 0)) - xc[box]);
+    }
+  }
+};
+
+template <class V>
+static int BorderTakeLaunch(const PolderLevelGrid *G, const PolderLevelBorder *B, const void *xc, const PolderLevelBeyond *beyond, void *x, PolderStream stream)
+{
+  return PolderForEachGhost<V>(B->plane, beyond->ghosts, stream,
+                               BorderTake<V>{
+                                 *G, *B, {beyond->first[0], beyond->first[1]},
+                                   (const V *)xc, (V *)x
   });
+}
+
+int PolderLevelBorderTake_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *xc, const PolderLevelBeyond *beyond, void *x,
+                               PolderStream stream)
+{
+  return single ? BorderTakeLaunch<float>(G, B, xc, beyond, x, stream) : BorderTakeLaunch<PetscScalar>(G, B, xc, beyond, x, stream);
 }

@@ -68,8 +68,8 @@ template <class V>
 static int LevelMultDotsLaunch(const PolderLevelMatrix *A, const V *x, const V *b, const V *w, V *v, PolderLevelSums to, cudaStream_t stream)
 {
   return LevelDo<V>(A, [&](const auto &M) {
-    if (w) LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<true, V>{b, w, v, to.sum}, to.work, stream);
-    else LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<false, V>{b, w, v, to.sum}, to.work, stream);
+    if (w) LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<true, V>{b, w, v, to.sum}, LevelRun{to.work, stream});
+    else LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<false, V>{b, w, v, to.sum}, LevelRun{to.work, stream});
   });
 }
 
@@ -139,8 +139,8 @@ static int LevelPowerLaunch(const PolderLevelMatrix *A, PetscInt k, const V *x, 
   const V *dinv = (const V *)A->dinv;
 
   return LevelDo<V>(A, [&](const auto &M) {
-    if (k) LevelRowsLaunch(M, LevelVector<V>{x}, LevelPower<false, V>{dinv, y, norm + k}, work, stream);
-    else LevelRowsLaunch(M, LevelSeed<V>{}, LevelPower<true, V>{dinv, y, norm}, work, stream);
+    if (k) LevelRowsLaunch(M, LevelVector<V>{x}, LevelPower<false, V>{dinv, y, norm + k}, LevelRun{work, stream});
+    else LevelRowsLaunch(M, LevelSeed<V>{}, LevelPower<true, V>{dinv, y, norm}, LevelRun{work, stream});
   });
 }
 

@@ -1,5 +1,6 @@
 /* Off-process entries stored by the rows that have any, one thread a row: they are few compared to the rows of the level. */
 #include "foreach.cuh"
+#include "ghosts.cuh"
 #include "kernels/levelscalars.h"
 #include "kernels/outerrow.h"
 #include "kernels/pairrow.h"
@@ -9,7 +10,7 @@
 #include <type_traits>
 
 /* Maximum number of blocks of the kernel that also computes sums */
-#define OUTER_BLOCKS 264u
+#define OUTER_BLOCKS 264
 
 int PolderIndexGather_CUDA(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream)
 {
@@ -78,25 +79,26 @@ int PolderOuterExcess_CUDA(const PolderSparseRows *coarse, const PolderSparseRow
 }
 
 /* Row k times the ghosts, in single precision minus x of the row, see levelmatrix.h */
-template <class V>
-static __device__ __forceinline__ V OuterRow(const PolderSparseRows &O, PetscInt k, const V *ghost, V x)
+template <class V, class Ghost>
+static __device__ __forceinline__ V OuterRow(const PolderSparseRows &O, PetscInt k, Ghost ghost, V x)
 {
   const PetscInt end = __ldg(O.ptr + k + 1);
   V              s   = 0;
 
-  for (PetscInt e = __ldg(O.ptr + k); e < end; ++e)
-    s += (V)__ldg(O.val + e) * (std::is_same_v<V, float> ? __ldg(ghost + __ldg(O.col + e)) - x : __ldg(ghost + __ldg(O.col + e)));
+  for (PetscInt e = __ldg(O.ptr + k); e < end; ++e) s += (V)__ldg(O.val + e) * (ghost(__ldg(O.col + e)) - (std::is_same_v<V, float> ? x : (V)0));
   return s;
 }
 
 /* Adds to row O.row[k] of z and returns by how much that has changed, in units */
-template <class V>
-static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, PetscInt k, const PolderOuterSum &sum, V *z)
+template <class V, class Ghost>
+static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, PetscInt k, const PolderOuterSum &sum, Ghost ghost, V *z)
 {
-  const V       *dinv = (const V *)sum.dinv, *own = (const V *)sum.own;
+  const V       *dinv = (const V *)sum.dinv, *own = (const V *)sum.own, *ghostdinv = (const V *)sum.ghostdinv;
   const PetscInt i = O.row[k];
-  const V        d = dinv ? dinv[i] : (V)1, start = (V)sum.start;
-  const V        s = (V)sum.scale * d * OuterRow(O, k, (const V *)sum.ghost, start != 0 ? start * d * own[i] : own[i]);
+  const V        d = dinv ? dinv[i] : (V)1, start = (V)sum.start, x = start != 0 ? start * d * own[i] : own[i];
+  const V        s = (V)sum.scale * d *
+              OuterRow(
+                O, k, [&](PetscInt c) { return start != 0 ? start * __ldg(ghostdinv + c) * ghost(c) : ghost(c); }, x);
 
   if (std::is_same_v<V, float> && sum.wide) {
     const double before = sum.wide[i], after = before + sum.unit * s;
@@ -110,31 +112,51 @@ static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, 
   return sum.unit * ((double)after - (double)before);
 }
 
-template <class V>
+template <class V, class Ghosts>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderOuterAddDotsKernel(const __grid_constant__ PolderSparseRows O, const __grid_constant__ PolderOuterSum sum, V *z, PolderReduceScratch *scratch)
+  PolderOuterAddDotsKernel(const __grid_constant__ PolderSparseRows O, const __grid_constant__ PolderOuterSum sum, const __grid_constant__ Ghosts ghosts, V *z,
+                           PolderReduceScratch *scratch)
 {
-  double part[2] = {};
+  PolderBegin();
+  const uint64_t number  = ghosts.due();
+  double         part[2] = {};
 
   for (long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x; k < O.n; k += (long long)gridDim.x * POLDER_BLOCK) {
-    const double change = OuterAddRow(O, (PetscInt)k, sum, z);
+    const double change = OuterAddRow(
+      O, (PetscInt)k, sum, [&](PetscInt c) { return ghosts(number, c); }, z);
 
     part[0] += sum.r[O.row[k]] * change;
     part[1] += change;
   }
-  PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) {
+  PolderGridSum<POLDER_BLOCK>(part, scratch, [&](const double *total) {
     for (int k = 0; k < 2; ++k) sum.dots[k] += total[k];
+    ghosts.count(number);
   });
 }
 
 template <class V>
+struct OuterAdd {
+  PolderSparseRows O;
+  PolderOuterSum   sum;
+  V               *z;
+
+  template <class Ghost>
+  __device__ __forceinline__ void operator()(PetscInt k, Ghost ghost) const
+  {
+    (void)OuterAddRow(O, k, sum, ghost, z);
+  }
+};
+
+template <class V>
 static int OuterAddLaunch(const PolderSparseRows &O, const PolderOuterSum &sum, V *z, PolderStream stream)
 {
-  const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
+  if (!sum.r) return PolderForEachGhost<V>(O.n, sum.ghosts, stream, OuterAdd<V>{O, sum, z});
+  return PolderGhostsDo<V>(sum.ghosts, [&](const auto &ghosts) {
+    typedef std::decay_t<decltype(ghosts)> Ghosts;
+    const unsigned int                     blocks = PolderGhostBlocks<Ghosts>(O.n, OUTER_BLOCKS);
 
-  if (!sum.r) return PolderForEach(O.n, stream, [=] __device__(PetscInt k) { (void)OuterAddRow(O, k, sum, z); });
-  if (blocks) PolderOuterAddDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, sum, z, (PolderReduceScratch *)sum.work);
-  return cudaGetLastError();
+    if (blocks) PolderLaunchEarly(PolderOuterAddDotsKernel<V, Ghosts>, blocks, POLDER_BLOCK, stream, O, sum, ghosts, z, (PolderReduceScratch *)sum.work);
+  });
 }
 
 int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderSparseRows *rows, const PolderOuterSum *sum, void *z, PolderStream stream)
@@ -149,7 +171,9 @@ static int OuterRestrictLaunch(const PolderSparseRows &O, const PolderAggregates
   return PolderForEach(P.n, stream, [=] __device__(PetscInt t) {
     V s = 0;
 
-    for (PetscInt m = P.ptr[t]; m < P.ptr[t + 1]; ++m) s += OuterRow(O, P.row[m], ghost, own[O.row[P.row[m]]]);
+    for (PetscInt m = P.ptr[t]; m < P.ptr[t + 1]; ++m)
+      s += OuterRow(
+        O, P.row[m], [=](PetscInt c) { return __ldg(ghost + c); }, own[O.row[P.row[m]]]);
     bc[target[t]] -= s;
   });
 }
@@ -170,7 +194,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
   for (long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x; k < O.n; k += (long long)gridDim.x * POLDER_BLOCK) {
     const PetscInt i      = O.row[k];
-    const double   before = v[i], xi = x[i], s = OuterRow(O, (PetscInt)k, ghost, x[i]);
+    const double   before = v[i], xi = x[i],
+                 s = OuterRow(
+                   O, (PetscInt)k, [=](PetscInt c) { return __ldg(ghost + c); }, x[i]);
 
     v[i] = (V)(before + s);
     part[0] += xi * s;
@@ -189,7 +215,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 template <class V>
 static int OuterDotsLaunch(const PolderSparseRows &O, const V *ghost, const V *x, const V *b, V *v, PolderLevelSums to, PolderStream stream)
 {
-  const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
+  const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), (unsigned int)OUTER_BLOCKS);
 
   if (blocks) PolderOuterDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, ghost, x, b, v, to.sum, (PolderReduceScratch *)to.work);
   return cudaGetLastError();

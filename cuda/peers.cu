@@ -133,6 +133,20 @@ int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, P
   return cudaGetLastError();
 }
 
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSendingKernel(const __grid_constant__ PolderSending sending)
+{
+  PolderBegin();
+  sending();
+}
+
+int PolderExchangeStore_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream)
+{
+  const PolderSending sending = PolderSendingOf(e, x, bytes == 8);
+
+  if (sending.n) PolderLaunchEarly(PolderSendingKernel, PolderBlocks(sending.n, POLDER_BLOCK), POLDER_BLOCK, stream, sending);
+  return cudaGetLastError();
+}
+
 int PolderExchangeReceive_CUDA(const PolderExchange *e, int bytes, void *y, PolderStream stream)
 {
   const dim3 grid = PolderExchangeGrid(e->mostreceived, e->n);

@@ -133,21 +133,77 @@ static __device__ __forceinline__ void PolderExchangeHear(const PolderExchange &
   (void)PolderCellWait(e.here + (number % 2) * e.halfhere + (size_t)e.width * (size_t)e.recvptr[e.n] + k, number, e.rank[k], e.patience, &bits);
 }
 
-/* Value c of message `number` */
-static __device__ __forceinline__ double PolderExchangeValue(const PolderExchange &e, uint64_t number, PetscInt c)
+/* The bits of a value in a cell, and back */
+static __device__ __forceinline__ uint64_t PolderCellBits(double v)
+{
+  return (uint64_t)__double_as_longlong(v);
+}
+
+static __device__ __forceinline__ uint64_t PolderCellBits(float v)
+{
+  return __float_as_uint(v);
+}
+
+template <class V>
+__device__ __forceinline__ V PolderCellValue(uint64_t bits)
+{
+  if constexpr (std::is_same_v<V, float>) return __uint_as_float((unsigned int)bits);
+  else return __longlong_as_double((long long)bits);
+}
+
+/* Value c of message `number`, NaN when timed out */
+template <class V = double>
+__device__ __forceinline__ V PolderExchangeValue(const PolderExchange &e, uint64_t number, PetscInt c)
 {
   const PolderCell *cell = e.here + (number % 2) * e.halfhere + c;
   uint64_t          bits;
   int               k = 0;
 
-  if (PolderCellLoad(cell, number, &bits)) return __longlong_as_double((long long)bits);
+  if (PolderCellLoad(cell, number, &bits)) return PolderCellValue<V>(bits);
   while (e.width * e.recvptr[k + 1] <= c) ++k;
-  return PolderCellWaitReal(cell, number, e.rank[k], e.patience);
+  return PolderCellWait(cell, number, e.rank[k], e.patience, &bits) ? PolderCellValue<V>(bits) : (V)NAN;
+}
+
+/* A vector whose values a kernel sends to the neighbours before it does its work */
+struct PolderSending {
+  PetscInt       n; /* number of values and tokens; 0: nothing to send */
+  PolderExchange e;
+  const void    *x;
+  bool           wide; /* values of 8 bytes, not 4 */
+
+  /* Called by all threads of a one-dimensional grid; does not count the messages */
+  __device__ __forceinline__ void operator()(void) const
+  {
+    const long long step = (long long)gridDim.x * blockDim.x;
+
+    for (long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x; t < n; t += step) {
+      const PetscInt i = (PetscInt)t;
+      int            k = 0;
+
+      if (i >= e.nsent) PolderExchangeTell(e, i - e.nsent, e.sent[i - e.nsent] + 1);
+      else {
+        while (e.sendptr[k + 1] <= i) ++k;
+        const uint64_t number = e.sent[k] + 1;
+        const PetscInt from   = e.sendidx[i];
+
+        PolderCellStore(e.there[k] + (number % 2) * e.half[k] + (i - e.sendptr[k]), wide ? ((const uint64_t *)x)[from] : ((const uint32_t *)x)[from], number);
+      }
+    }
+  }
+};
+
+/* e = NULL: nothing to send */
+static inline PolderSending PolderSendingOf(const PolderExchange *e, const void *x, bool wide)
+{
+  PolderSending sending = {};
+
+  if (e) sending = {e->nsent + e->n, *e, x, wide};
+  return sending;
 }
 
 /* v[0 .. V) are the values of rows i .. i + V - 1; called by the threads of all rows */
-template <int V>
-__device__ __forceinline__ void PolderSendRows(const PolderSends &sends, PetscInt i, const double (&v)[V])
+template <class T, int V>
+__device__ __forceinline__ void PolderSendRows(const PolderSends &sends, PetscInt i, const T (&v)[V])
 {
   for (int k = 0; k < sends.n; ++k) {
     for (int j = 0; j < V; ++j) {
@@ -156,7 +212,7 @@ __device__ __forceinline__ void PolderSendRows(const PolderSends &sends, PetscIn
       if (at < 0 || at >= sends.count[k]) continue;
       const uint64_t number = *sends.sent + 1;
 
-      PolderCellStore(sends.there[k] + (number % 2) * sends.half[k] + at, (uint64_t)__double_as_longlong(v[j]), number);
+      PolderCellStore(sends.there[k] + (number % 2) * sends.half[k] + at, PolderCellBits(v[j]), number);
     }
     if (i == 0) {
       const uint64_t number = *sends.sent + 1;

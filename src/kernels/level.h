@@ -50,7 +50,8 @@ POLDER_LAUNCHER int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const 
                                             PolderStream stream);
 /*
   b - A x: stored in r (NULL: not stored) and, with agg != NULL, restricted to bc = P^T (b - A x). Device: r may be b. Instead of agg it takes the rows of each
-  aggregate a < P->n, and bc[P->n] = 0. It computes r or, with P, bc.
+  aggregate a < P->n, and bc[P->n] = 0. It computes r or, with P, bc. With sends, the kernel that computes r sends x to the neighbours first; PolderGhosts count
+  the messages.
 */
 PETSC_INTERN void   PolderLevelResidual_Host(const PolderLevelMatrix *, const PetscScalar b[], const PetscScalar x[], PetscScalar r[], const PetscInt agg[],
                                              PetscInt nc, PetscScalar bc[]);
@@ -59,16 +60,17 @@ PETSC_INTERN void   PolderLevelResidualSingle_Host(const PolderLevelMatrix *, co
 PETSC_INTERN void   PolderLevelResidualHalf_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc,
                                                  float bc[]);
 POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PolderAggregates *P,
-                                             void *bc, PolderStream stream);
+                                             void *bc, const PolderExchange *sends, PolderStream stream);
 /*
   A step of a diagonal smoother: y = x_{k+1} from x = x_k. Before it y holds x_{k-1} if k > 0 and beta != 0; x_0 = 0 need not be stored. step->end.wide !=
-  NULL: the result is stored there instead of in y. Device: with zero, x is not read in step 1 nor y in step 2, and step->end.r needs work as for sums.
+  NULL: the result is stored there instead of in y. Device: with zero, x is not read in step 1 nor y in step 2, and step->end.r needs work as for sums. With sends, x, in step 1
+  after zero b, is sent as for the residual.
 */
 PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const PetscScalar b[], const PetscScalar x[], PetscScalar y[]);
 PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const float b[], const float x[], float y[]);
 PETSC_INTERN void PolderLevelJacobiHalf_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const float b[], const float x[], float y[]);
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
-                                           void *work, PolderStream stream);
+                                           void *work, const PolderExchange *sends, PolderStream stream);
 /*
   v = A x, or v += A x with add. sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five sums
 */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "levelgrid.h"
+#include "peers.h"
 #include "views.h"
 
 /*
@@ -46,21 +47,26 @@ PETSC_INTERN void   PolderLevelBorderWeights_Host(const PolderLevelGrid *, const
 POLDER_LAUNCHER int PolderLevelBorderWeights_CUDA(const PolderLevelGrid *, const PolderLevelBorder *, const PolderLevelGridEntries *, const PetscInt agg[],
                                                   const PolderBorderRows *, PolderStream stream);
 
-/* give[2 cplane] <- what the cells at the border give to the boxes before and after */
+/* give[2 cplane] <- what the cells at the border give to the boxes before and after. Device: with sends (or NULL), the kernel sends it as well */
 PETSC_INTERN void   PolderLevelBorderGive_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar r[], PetscScalar give[]);
 PETSC_INTERN void   PolderLevelBorderGiveSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float r[], float give[]);
 POLDER_LAUNCHER int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *r, void *give,
-                                               PolderStream stream);
-/* bc, the restricted r, loses that and gets what the cells of the processes before and after give; got[] has no values of a side that is not there */
-PETSC_INTERN void   PolderLevelBorderGet_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar give[], const PetscScalar got[],
-                                              PetscScalar bc[]);
-PETSC_INTERN void   PolderLevelBorderGetSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float give[], const float got[], float bc[]);
-POLDER_LAUNCHER int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *give, const void *got, void *bc,
-                                              PolderStream stream);
-/* x += w (u_beyond - u_C) with u = xc of this process and the planes of boxes beyond[s] */
-PETSC_INTERN void   PolderLevelBorderTake_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar xc[], const PetscScalar *const beyond[2],
+                                               const PolderSends *sends, PolderStream stream);
+/* bc, the restricted r, loses that and gets what the cells of the processes before and after give; got has no values of a side that is not there */
+PETSC_INTERN void PolderLevelBorderGet_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar give[], const PolderGhosts *got,
+                                            PetscScalar bc[]);
+PETSC_INTERN void PolderLevelBorderGetSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float give[], const PolderGhosts *got, float bc[]);
+POLDER_LAUNCHER int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *give, const PolderGhosts *got,
+                                              void *bc, PolderStream stream);
+/* The planes of boxes before (s = 0) and after, of which box p is value first[s] + p */
+typedef struct {
+  PolderGhosts ghosts;
+  PetscInt     first[2];
+} PolderLevelBeyond;
+/* x += w (u_beyond - u_C) with u = xc of this process */
+PETSC_INTERN void   PolderLevelBorderTake_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar xc[], const PolderLevelBeyond *beyond,
                                                PetscScalar x[]);
-PETSC_INTERN void   PolderLevelBorderTakeSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float xc[], const float *const beyond[2],
+PETSC_INTERN void   PolderLevelBorderTakeSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float xc[], const PolderLevelBeyond *beyond,
                                                      float x[]);
 POLDER_LAUNCHER int PolderLevelBorderTake_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *xc,
-                                               const void *const beyond[2], void *x, PolderStream stream);
+                                               const PolderLevelBeyond *beyond, void *x, PolderStream stream);

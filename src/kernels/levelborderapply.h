@@ -1,4 +1,4 @@
-/* Interpolation across the border of a process with vectors of type LEVEL_VALUE, for host and device; included once for each type. */
+/* Interpolation across the border of a process with vectors of type LEVEL_VALUE; included once for each type. Host and device share what a box gives. */
 
 /* Box p of a plane: what the cells in its plane give to the box beyond the border */
 POLDER_LEVELROW void LEVEL_NAME(BorderGive)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE r[], LEVEL_VALUE give[])
@@ -22,25 +22,34 @@ POLDER_LEVELROW void LEVEL_NAME(BorderGive)(const PolderLevelGrid *G, const Pold
   }
 }
 
-POLDER_LEVELROW void LEVEL_NAME(BorderGet)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE give[], const LEVEL_VALUE got[],
-                                           LEVEL_VALUE bc[])
+#if !defined(__CUDACC__)
+void LEVEL_HOST(PolderLevelBorderGive)(const PolderLevelGrid *G, const PolderLevelBorder *B, const LEVEL_VALUE r[], LEVEL_VALUE give[])
 {
+  for (PetscInt p = 0; p < B->cplane; ++p) LEVEL_NAME(BorderGive)(G, B, p, r, give);
+}
+
+void LEVEL_HOST(PolderLevelBorderGet)(const PolderLevelGrid *G, const PolderLevelBorder *B, const LEVEL_VALUE give[], const PolderGhosts *got, LEVEL_VALUE bc[])
+{
+  const uint64_t number = PolderGhostsBegin_Host(got);
+
   for (int s = 0; s < 2; ++s) {
-    if (B->side[s]) bc[(s ? G->nc - B->cplane : 0) + p] += got[(s && B->side[0] ? B->cplane : 0) + p] - give[s * B->cplane + p];
+    for (PetscInt p = 0; B->side[s] && p < B->cplane; ++p)
+      bc[PolderLevelBorderOwn(G, B, s, p)] += LEVEL_HOST(PolderGhost)(got, number, PolderLevelBorderGhost(B, s, p)) - give[s * B->cplane + p];
   }
 }
 
-/* Cell k of a plane */
-POLDER_LEVELROW void LEVEL_NAME(BorderTake)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt k, const LEVEL_VALUE xc[], const LEVEL_VALUE *before,
-                                            const LEVEL_VALUE *after, LEVEL_VALUE x[])
+void LEVEL_HOST(PolderLevelBorderTake)(const PolderLevelGrid *G, const PolderLevelBorder *B, const LEVEL_VALUE xc[], const PolderLevelBeyond *beyond,
+                                       LEVEL_VALUE x[])
 {
-  for (int s = 0; s < 2; ++s) {
-    const LEVEL_VALUE w = B->side[s] ? (LEVEL_VALUE)B->w[s * B->plane + k] : 0;
-    PetscInt          at[3], i, box;
+  const uint64_t number = PolderGhostsBegin_Host(&beyond->ghosts);
 
-    if (!(w > 0)) continue;
-    i   = PolderLevelBorderCell(G, B, s, k, at);
-    box = PolderLevelGridBox(G, at);
-    x[i] += w * ((s ? after[box - (G->nc - B->cplane)] : before[box]) - xc[box]);
+  for (int s = 0; s < 2; ++s) {
+    for (PetscInt k = 0; k < B->plane; ++k) {
+      PetscInt          i, box;
+      const LEVEL_VALUE w = (LEVEL_VALUE)PolderLevelBorderFaced(G, B, s, k, &i, &box);
+
+      if (w > 0) x[i] += w * (LEVEL_HOST(PolderGhost)(&beyond->ghosts, number, beyond->first[s] + box - PolderLevelBorderOwn(G, B, s, 0)) - xc[box]);
+    }
   }
 }
+#endif

@@ -91,3 +91,26 @@ POLDER_LEVELROW PetscInt PolderLevelBorderBox(const PolderLevelGrid *G, const Po
   for (int d = 0; d < 2; ++d) count[d] = d < B->dir && G->join[d] && from[d] + 1 < G->size[d] ? 2 : 1;
   return from[0] + G->size[0] * from[1];
 }
+
+/* The weight of the box beyond side s for cell k of the plane there; when positive, the cell and its own box are *i and *box */
+POLDER_LEVELROW float PolderLevelBorderFaced(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt k, PetscInt *i, PetscInt *box)
+{
+  const float w = B->side[s] ? B->w[s * B->plane + k] : 0;
+  PetscInt    at[3];
+
+  if (!(w > 0)) return 0;
+  *i   = PolderLevelBorderCell(G, B, s, k, at);
+  *box = PolderLevelGridBox(G, at);
+  return w;
+}
+
+/* Where box p of the plane at side s is among all boxes, and where what the box beyond it has is among the ghosts */
+POLDER_LEVELROW PetscInt PolderLevelBorderOwn(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt p)
+{
+  return (s ? G->nc - B->cplane : 0) + p;
+}
+
+POLDER_LEVELROW PetscInt PolderLevelBorderGhost(const PolderLevelBorder *B, int s, PetscInt p)
+{
+  return (s && B->side[0] ? B->cplane : 0) + p;
+}

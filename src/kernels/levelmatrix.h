@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cg.h"
+#include "peers.h"
 #include "views.h"
 
 /*
@@ -60,12 +61,13 @@ typedef struct {
 
 /*
   The off-process term of the rows that have off-process entries B, whose columns are ghosts: z_i += scale d_i (B ghost)_i, d = 1 if dinv is NULL. In single
-  precision the entries multiply ghost_j - x_i, where x is own or, with start != 0, start D^-1 own. With r, dots[0] += unit (r, change of z), dots[1] += the
-  same with ones
+  precision the entries multiply ghost_j - x_i, where x is own or, with start != 0, start D^-1 own; then ghost_j is start ghostdinv_j times the ghost, too. With
+  r, dots[0] += unit (r, change of z), dots[1] += the same with ones
 */
 typedef struct {
   PetscReal          scale, start;
-  const void        *dinv, *own, *ghost;
+  const void        *dinv, *own, *ghostdinv;
+  PolderGhosts       ghosts;
   PetscScalar       *wide; /* single precision: the vector to add unit times the term to, in double precision, instead of z; NULL: z */
   PetscReal          unit;
   const PetscScalar *r;

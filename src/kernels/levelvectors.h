@@ -57,23 +57,30 @@ void LEVEL_NAME(PolderLevelGhostsRestrict)(PolderRows B, const LEVEL_VALUE ghost
   }
 }
 
-/* Row k of the off-process entries times the ghosts, minus x of the row as for LEVEL_SUMS */
-static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderSparseRows *O, PetscInt k, const LEVEL_VALUE ghost[], LEVEL_VALUE x)
+/* Row k of the off-process entries times the ghosts of message `number`, see PolderOuterSum, minus x of the row as for LEVEL_SUMS */
+static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderSparseRows *O, PetscInt k, const PolderOuterSum *sum, uint64_t number, LEVEL_VALUE x)
 {
-  LEVEL_VALUE s = 0;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)sum->ghostdinv;
+  LEVEL_VALUE        s    = 0;
 
-  for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) s += (LEVEL_VALUE)O->val[e] * (LEVEL_SUMS ? ghost[O->col[e]] - x : ghost[O->col[e]]);
+  for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) {
+    const PetscInt    c     = O->col[e];
+    const LEVEL_VALUE ghost = LEVEL_NAME(PolderGhost)(&sum->ghosts, number, c);
+
+    s += (LEVEL_VALUE)O->val[e] * ((sum->start != 0 ? (LEVEL_VALUE)sum->start * dinv[c] * ghost : ghost) - (LEVEL_SUMS ? x : 0));
+  }
   return s;
 }
 
 void LEVEL_NAME(PolderLevelOuterAdd)(const PolderSparseRows *O, const PolderOuterSum *sum, LEVEL_VALUE z[])
 {
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)sum->dinv, *own = (const LEVEL_VALUE *)sum->own;
+  const uint64_t     number = PolderGhostsBegin_Host(&sum->ghosts);
 
   for (PetscInt k = 0; k < O->n; ++k) {
     const PetscInt    i = O->row[k];
     const LEVEL_VALUE x = sum->start != 0 ? (LEVEL_VALUE)sum->start * dinv[i] * own[i] : own[i];
-    const LEVEL_VALUE s = (LEVEL_VALUE)sum->scale * (dinv ? dinv[i] : 1) * LEVEL_NAME(LevelOuterRow)(O, k, (const LEVEL_VALUE *)sum->ghost, x);
+    const LEVEL_VALUE s = (LEVEL_VALUE)sum->scale * (dinv ? dinv[i] : 1) * LEVEL_NAME(LevelOuterRow)(O, k, sum, number, x);
 
     const PetscScalar before = LEVEL_SUMS && sum->wide ? sum->wide[i] : (PetscScalar)z[i];
     PetscScalar       change;
@@ -90,10 +97,12 @@ void LEVEL_NAME(PolderLevelOuterAdd)(const PolderSparseRows *O, const PolderOute
 void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderSparseRows *O, const PolderAggregates *P, const PetscInt target[], const LEVEL_VALUE own[],
                                           const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
 {
+  const PolderOuterSum sum = {.ghosts = {.value = ghost}};
+
   for (PetscInt t = 0; t < P->n; ++t) {
     LEVEL_VALUE s = 0;
 
-    for (PetscInt m = P->ptr[t]; m < P->ptr[t + 1]; ++m) s += LEVEL_NAME(LevelOuterRow)(O, P->row[m], ghost, own[O->row[P->row[m]]]);
+    for (PetscInt m = P->ptr[t]; m < P->ptr[t + 1]; ++m) s += LEVEL_NAME(LevelOuterRow)(O, P->row[m], &sum, 0, own[O->row[P->row[m]]]);
     bc[target[t]] -= s;
   }
 }
@@ -101,11 +110,12 @@ void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderSparseRows *O, const Polde
 void LEVEL_NAME(PolderLevelOuterDots)(const PolderSparseRows *O, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[], LEVEL_VALUE v[],
                                       PetscReal sum[])
 {
-  PetscReal more[3] = {0, 0, 0};
+  const PolderOuterSum add     = {.ghosts = {.value = ghost}};
+  PetscReal            more[3] = {0, 0, 0};
 
   for (PetscInt k = 0; k < O->n; ++k) {
     const PetscInt  i      = O->row[k];
-    const PetscReal before = v[i], s = LEVEL_NAME(LevelOuterRow)(O, k, ghost, x[i]);
+    const PetscReal before = v[i], s = LEVEL_NAME(LevelOuterRow)(O, k, &add, 0, x[i]);
 
     v[i] = (LEVEL_VALUE)(before + s);
     more[0] += x[i] * s;

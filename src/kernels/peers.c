@@ -119,7 +119,7 @@ void PolderExchangeCount_Host(const PolderExchange *e)
   }
 }
 
-void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
+void PolderExchangeStore_Host(const PolderExchange *e, int bytes, const void *x)
 {
   for (int k = 0; k < e->n; ++k) {
     PolderCell *token, *there = PolderExchangeRoom_Private(e, k, &token);
@@ -127,18 +127,25 @@ void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
     for (PetscInt i = e->sendptr[k]; i < e->sendptr[k + 1]; ++i)
       PolderCellStore_Private(there + i - e->sendptr[k], PolderCellBits_Private(bytes, (const char *)x + (size_t)bytes * (size_t)e->sendidx[i]),
                               e->sent[k] + 1);
+    PolderCellStore_Private(token, 0, e->sent[k] + 1);
   }
-  PolderExchangeCount_Host(e);
 }
 
-void PolderSendRows_Host(const PolderSends *sends, const PetscScalar x[])
+void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
+{
+  PolderExchangeStore_Host(e, bytes, x);
+  for (int k = 0; k < e->n; ++k) ++e->sent[k];
+}
+
+void PolderSendRows_Host(const PolderSends *sends, int bytes, const void *x)
 {
   for (int k = 0; k < sends->n; ++k) {
     const uint64_t number = *sends->sent + 1;
     const size_t   half   = (number % 2) * sends->half[k];
 
     for (PetscInt i = 0; i < sends->count[k]; ++i)
-      PolderCellStore_Private(sends->there[k] + half + i, PolderCellBits_Private(sizeof(*x), (const char *)&x[sends->first[k] + i]), number);
+      PolderCellStore_Private(sends->there[k] + half + i, PolderCellBits_Private(bytes, (const char *)x + (size_t)bytes * (size_t)(sends->first[k] + i)),
+                              number);
     PolderCellStore_Private(sends->token[k] + half, 0, number);
   }
 }
@@ -164,12 +171,50 @@ uint64_t PolderExchangeDue_Host(const PolderExchange *e)
   return number;
 }
 
-PetscScalar PolderExchangeValue_Host(const PolderExchange *e, uint64_t number, PetscInt c)
+/* Waits for value c of the message */
+static PetscBool PolderExchangeBits_Private(const PolderExchange *e, uint64_t number, PetscInt c, uint64_t *bits)
 {
   int k = 0;
 
   while (e->width * e->recvptr[k + 1] <= c) ++k;
-  return PolderCellReal_Private(e->here + (number % 2) * e->halfhere + c, number, e->rank[k], &e->patience);
+  return PolderCellWait_Private(e->here + (number % 2) * e->halfhere + c, number, e->rank[k], &e->patience, bits);
+}
+
+PetscScalar PolderExchangeValue_Host(const PolderExchange *e, uint64_t number, PetscInt c)
+{
+  uint64_t    bits;
+  PetscScalar value;
+
+  if (!PolderExchangeBits_Private(e, number, c, &bits)) return NAN;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+float PolderExchangeValueSingle_Host(const PolderExchange *e, uint64_t number, PetscInt c)
+{
+  uint64_t bits;
+  float    value;
+
+  if (!PolderExchangeBits_Private(e, number, c, &bits)) return NAN;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+uint64_t PolderGhostsBegin_Host(const PolderGhosts *g)
+{
+  if (!g->exchange) return 0;
+  for (int k = 0; k < g->exchange->n; ++k) ++g->exchange->sent[k];
+  return PolderExchangeDue_Host(g->exchange);
+}
+
+PetscScalar PolderGhost_Host(const PolderGhosts *g, uint64_t number, PetscInt c)
+{
+  return g->exchange ? PolderExchangeValue_Host(g->exchange, number, c) : ((const PetscScalar *)g->value)[c];
+}
+
+float PolderGhostSingle_Host(const PolderGhosts *g, uint64_t number, PetscInt c)
+{
+  return g->exchange ? PolderExchangeValueSingle_Host(g->exchange, number, c) : ((const float *)g->value)[c];
 }
 
 /* The message of neighbour k that is due: calls what(context, position of the value, its bits) for each value */

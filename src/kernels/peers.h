@@ -55,6 +55,7 @@ POLDER_LAUNCHER int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n
 typedef struct {
   int                n, width;               /* width: values of a ghost */
   PetscInt           mostsent, mostreceived; /* largest number of values for or from one neighbour */
+  PetscInt           nsent;                  /* number of values for all neighbours */
   const PetscInt    *sendptr, *sendidx;      /* [n + 1], [sendptr[n]]: x[sendidx[sendptr[k] ...]] goes to neighbour k */
   const PetscInt    *recvptr, *recvidx;      /* y[recvidx[recvptr[k] ...]] comes from neighbour k */
   PolderCell *const *there, *const *token;   /* [n] addresses of the values, and of the token, in the memory of neighbour k */
@@ -77,10 +78,11 @@ typedef struct {
   size_t          half[POLDER_SENDS];
   const uint64_t *sent; /* number of the last message, the same for all neighbours */
 } PolderSends;
-PETSC_INTERN void PolderSendRows_Host(const PolderSends *sends, const PetscScalar x[]);
+PETSC_INTERN void PolderSendRows_Host(const PolderSends *sends, int bytes, const void *x);
 
 /* Host: value c of message `number`, which is waited for; the number of the messages that are due, which now count as received; sends value c, then counts */
 PETSC_INTERN PetscScalar PolderExchangeValue_Host(const PolderExchange *e, uint64_t number, PetscInt c);
+PETSC_INTERN float       PolderExchangeValueSingle_Host(const PolderExchange *e, uint64_t number, PetscInt c);
 PETSC_INTERN uint64_t    PolderExchangeDue_Host(const PolderExchange *e);
 PETSC_INTERN void        PolderExchangePut_Host(const PolderExchange *e, int k, PetscInt c, PetscScalar value);
 PETSC_INTERN void        PolderExchangeCount_Host(const PolderExchange *e);
@@ -88,12 +90,28 @@ PETSC_INTERN void        PolderExchangeCount_Host(const PolderExchange *e);
 /* Sends x to the neighbours; bytes, 4 or 8, is the size of a value */
 PETSC_INTERN void   PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x);
 POLDER_LAUNCHER int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream);
+/* The same without counting the messages, which the kernel does that reads PolderGhosts */
+PETSC_INTERN void   PolderExchangeStore_Host(const PolderExchange *e, int bytes, const void *x);
+POLDER_LAUNCHER int PolderExchangeStore_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream);
 /* y[recvidx] <- the values from the neighbours */
 PETSC_INTERN void   PolderExchangeReceive_Host(const PolderExchange *e, int bytes, void *y);
 POLDER_LAUNCHER int PolderExchangeReceive_CUDA(const PolderExchange *e, int bytes, void *y, PolderStream stream);
 /* y[recvidx] += the values from neighbour k; call it for the neighbours in the order 0 .. n-1 */
 PETSC_INTERN void   PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[]);
 POLDER_LAUNCHER int PolderExchangeAdd_CUDA(const PolderExchange *e, int k, PetscScalar y[], PolderStream stream);
+
+/*
+  Where a kernel finds the values of the ghosts: in memory, or with exchange, whose recvidx is 0, 1, 2, ..., in the messages that are due. The kernel waits for
+  them, and counts them as received and those of this process as sent
+*/
+typedef struct {
+  const void           *value;
+  const PolderExchange *exchange;
+} PolderGhosts;
+/* Host: the number of the messages, which are counted; ghost c */
+PETSC_INTERN uint64_t    PolderGhostsBegin_Host(const PolderGhosts *g);
+PETSC_INTERN PetscScalar PolderGhost_Host(const PolderGhosts *g, uint64_t number, PetscInt c);
+PETSC_INTERN float       PolderGhostSingle_Host(const PolderGhosts *g, uint64_t number, PetscInt c);
 
 /* Rows with entries in ghost columns: row[k], k < n, of compressed rows; nz entries in all */
 typedef struct {

@@ -344,6 +344,17 @@ PetscErrorCode PolderHaloGetPairs(PolderHalo halo, PetscBool make, const PolderE
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderHaloGetExchange(PolderHalo halo, const PolderExchange **e)
+{
+  const PolderHaloSteps *steps = NULL;
+
+  PetscFunctionBegin;
+  *e = NULL;
+  if (halo->sf) PetscCall(PolderHaloGetSteps_Private(halo, &PolderOnDevice, &steps));
+  if (steps && steps->exchange) PetscCall((*steps->exchange)(halo->link, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderHaloGetSends(PolderHalo halo, PolderSends *sends)
 {
   PetscFunctionBegin;

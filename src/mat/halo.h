@@ -36,6 +36,9 @@ PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRo
 /* For kernels that exchange two values a ghost: those of ghost g arrive in cells 2 g and 2 g + 1. NULL when PetscSF does the exchange. The arrays are made at
    the first call with make, which is collective */
 PETSC_INTERN PetscErrorCode PolderHaloGetPairs(PolderHalo, PetscBool make, const PolderExchange **);
+/* What kernels need that send owned[] themselves and read the ghosts as PolderGhosts, in place of PolderHaloBeginDevice() and PolderHaloEndDevice(). NULL: not
+   possible. Collective the first time */
+PETSC_INTERN PetscErrorCode PolderHaloGetExchange(PolderHalo, const PolderExchange **);
 /* Does it do so? Known after the first exchange of arrays in device memory, or after PolderHaloConnectDevice(), which is collective */
 PETSC_INTERN PetscBool      PolderHaloAddsRows(PolderHalo);
 PETSC_INTERN PetscErrorCode PolderHaloConnectDevice(PolderHalo);

@@ -200,6 +200,7 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *hal
   for (PolderRankCount s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
   for (int d = 0; d < DIRECTIONS; ++d) {
     h->at[d].width    = width;
+    h->at[d].nsent    = d == FORWARD ? sendptr[n] : recvptr[n];
     h->at[d].halfhere = (size_t)width * (size_t)from[d][n] + (size_t)n;
   }
   PetscCall(PolderPeersMalloc(peers, 2 * sizeof(PolderCell) * (h->at[FORWARD].halfhere + h->at[BACKWARD].halfhere), &h->room));
@@ -288,6 +289,16 @@ const PolderExchange *PolderHaloPeersGetExchange(PolderHaloPeers h)
   return h && h->inorder ? &h->at[FORWARD] : NULL;
 }
 
+static PetscErrorCode PolderHaloExchange_Peer(void *link, const PolderExchange **e)
+{
+  PolderHaloPeers h = (PolderHaloPeers)link;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersCheck(h->peers));
+  *e = PolderHaloPeersGetExchange(h);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderHaloCreate_Peer(PetscSF sf, void **link)
 {
   PetscFunctionBegin;
@@ -308,6 +319,7 @@ const PolderHaloSteps PolderHaloStepsPeer = {
   .send     = PolderHaloSend_Peer,
   .receive  = PolderHaloReceive_Peer,
   .reduce   = PolderHaloReduce_Peer,
+  .exchange = PolderHaloExchange_Peer,
   .adds     = PolderHaloAdds_Peer,
   .multadd  = PolderHaloMultAdd_Peer,
   .sends    = PolderHaloSends_Peer,

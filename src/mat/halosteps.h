@@ -13,6 +13,8 @@ typedef struct {
   PetscErrorCode (*receive)(void *link, int bytes, void *ghost);
   /* owned += the values that other processes hold as ghosts */
   PetscErrorCode (*reduce)(void *link, const PetscScalar ghost[], PetscScalar owned[]);
+  /* For kernels that send and read the values themselves; *e = NULL: not possible. NULL: never */
+  PetscErrorCode (*exchange)(void *link, const PolderExchange **e);
   /* Can multadd() replace the receive, see PolderHaloEndMultAdd()? NULL: never */
   PetscBool (*adds)(void *link);
   PetscErrorCode (*multadd)(void *link, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum);

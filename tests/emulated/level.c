@@ -48,10 +48,11 @@ static PetscScalar StepResult(PetscBool single, const PolderLevelEnd *end, const
 }
 
 int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
-                           PolderStream stream)
+                           const PolderExchange *sends, PolderStream stream)
 {
   void *begun;
 
+  if (sends) PolderExchangeStore_Host(sends, single ? sizeof(float) : sizeof(PetscScalar), step->zero && step->k == 1 ? b : x);
   if (A->nd > POLDER_LEVEL_DIAGONALS) return 1;
   begun = Room(single, A->n);
   if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
@@ -87,10 +88,11 @@ int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, Pe
 }
 
 int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PolderAggregates *P, void *bc,
-                             PolderStream stream)
+                             const PolderExchange *sends, PolderStream stream)
 {
   void *mine = Room(single, A->n);
 
+  if (sends) PolderExchangeStore_Host(sends, single ? sizeof(float) : sizeof(PetscScalar), x);
   EACH(PolderLevelResidual, A, IN(b), IN(x), OUT(mine), NULL, 0, NULL);
   for (PetscInt i = 0; i < A->n && r; ++i) {
     if (single) ((float *)r)[i] = ((float *)mine)[i];

@@ -11,25 +11,27 @@ PolderEmulate(PolderLevelBorderWeights,
                PolderStream stream),
               G, B, A, agg, R);
 
-int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, PolderStream stream)
+int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, const PolderSends *sends,
+                               PolderStream stream)
 {
   if (single) PolderLevelBorderGiveSingle_Host(G, B, (const float *)r, (float *)give);
   else PolderLevelBorderGive_Host(G, B, (const PetscScalar *)r, (PetscScalar *)give);
+  if (sends) PolderSendRows_Host(sends, single ? sizeof(float) : sizeof(PetscScalar), give);
   return 0;
 }
 
-int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *give, const void *got, void *bc,
+int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *give, const PolderGhosts *got, void *bc,
                               PolderStream stream)
 {
-  if (single) PolderLevelBorderGetSingle_Host(G, B, (const float *)give, (const float *)got, (float *)bc);
-  else PolderLevelBorderGet_Host(G, B, (const PetscScalar *)give, (const PetscScalar *)got, (PetscScalar *)bc);
+  if (single) PolderLevelBorderGetSingle_Host(G, B, (const float *)give, got, (float *)bc);
+  else PolderLevelBorderGet_Host(G, B, (const PetscScalar *)give, got, (PetscScalar *)bc);
   return 0;
 }
 
-int PolderLevelBorderTake_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *xc, const void *const beyond[2], void *x,
+int PolderLevelBorderTake_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *xc, const PolderLevelBeyond *beyond, void *x,
                                PolderStream stream)
 {
-  if (single) PolderLevelBorderTakeSingle_Host(G, B, (const float *)xc, (const float *const *)beyond, (float *)x);
-  else PolderLevelBorderTake_Host(G, B, (const PetscScalar *)xc, (const PetscScalar *const *)beyond, (PetscScalar *)x);
+  if (single) PolderLevelBorderTakeSingle_Host(G, B, (const float *)xc, beyond, (float *)x);
+  else PolderLevelBorderTake_Host(G, B, (const PetscScalar *)xc, beyond, (PetscScalar *)x);
   return 0;
 }

@@ -4,6 +4,7 @@
 
 PolderEmulate(PolderPeersSum, (const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream), peers, n, value);
 PolderEmulate(PolderExchangeSend, (const PolderExchange *e, int bytes, const void *x, PolderStream stream), e, bytes, x);
+PolderEmulate(PolderExchangeStore, (const PolderExchange *e, int bytes, const void *x, PolderStream stream), e, bytes, x);
 PolderEmulate(PolderExchangeReceive, (const PolderExchange *e, int bytes, void *y, PolderStream stream), e, bytes, y);
 PolderEmulate(PolderExchangeAdd, (const PolderExchange *e, int k, PetscScalar y[], PolderStream stream), e, k, y);
 PolderEmulate(PolderExchangeMultAdd,

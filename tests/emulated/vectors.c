@@ -116,7 +116,7 @@ int PolderCGDirection_CUDA(const PolderCGDirection *d, PolderCGState *s, PolderS
     if (!d->first) d->x[i] += s->alpha * d->p[i];
     d->p[i] = d->first ? zi : zi + s->beta * d->p[i];
   }
-  if (d->n) PolderSendRows_Host(&d->sends, d->p);
+  if (d->n) PolderSendRows_Host(&d->sends, sizeof(*d->p), d->p);
   return 0;
 }
 

@@ -246,8 +246,8 @@ static PetscErrorCode CheckLevel(PolderLevelMatrix M, unsigned char *code, const
       M.classes = classes;
       PetscCall(PolderDeviceMalloc(bytes, &y[with]));
       PetscCall(PolderDeviceToDevice(y[with], x, bytes));
-      if (form % 3) PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &M, &step, b, x, y[with], NULL, stream));
-      else PolderLaunch(PolderLevelResidual_CUDA(PETSC_TRUE, &M, b, x, y[with], NULL, NULL, stream));
+      if (form % 3) PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &M, &step, b, x, y[with], NULL, NULL, stream));
+      else PolderLaunch(PolderLevelResidual_CUDA(PETSC_TRUE, &M, b, x, y[with], NULL, NULL, NULL, stream));
     }
     PetscCall(Near(M.n, y[0], y[1], wrong));
   }

@@ -67,7 +67,7 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
     host.end.base = zero ? x->host : NULL;
     host.end.wide = (PetscScalar *)z.host;
     EACH(L, PolderLevelJacobi, &L->host, &host, IN(*b), IN(w), OUT(*y));
-    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, NULL, stream));
+    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, NULL, NULL, stream));
     PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
     PetscCall(Differ(y, L->n, 0, wrong));
     for (PetscInt i = 0; i < L->n; ++i) *wrong += !(PetscAbsScalar(4 * Get(&z, i) - Get(x, i)) <= 1e-4 * Terms(L));
@@ -104,7 +104,7 @@ static PetscErrorCode CheckParts(const Level *L, const Values *b, const Values *
     step.end.r     = NULL;
     step.end.parts = PETSC_FALSE;
     step.end.wide  = (PetscScalar *)z.device;
-    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y.device, work, stream));
+    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y.device, work, NULL, stream));
     PetscCall(PolderDeviceToHost(z.host, z.device, sizeof(PetscScalar) * (size_t)L->n));
     host           = step;
     host.end.wide  = NULL;
@@ -115,7 +115,7 @@ static PetscErrorCode CheckParts(const Level *L, const Values *b, const Values *
     step.end.rho   = (PolderCGRho){state, PETSC_FALSE};
     PetscCall(Poison(&y));
     EACH(L, PolderLevelJacobi, &L->host, &host, IN(*b), IN(zero ? begun : *x), OUT(y));
-    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y.device, work, stream));
+    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y.device, work, NULL, stream));
     PetscCall(Differ(&y, L->n, Terms(L), wrong));
     PetscCall(PolderDeviceToHost(y.host, y.device, sizeof(float) * (size_t)L->n));
     for (PetscInt i = 0; i < L->n; ++i) {
@@ -162,7 +162,7 @@ static PetscErrorCode CheckRho(const Level *L, const Values *b, const Values *x,
       step.end.wide = wide ? (PetscScalar *)z.device : NULL;
       step.end.unit = wide ? 2 : 1;
       PetscCall(PolderDeviceFromHost(there, &begun, sizeof(begun)));
-      PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b->device, zero ? NULL : x->device, z.device, work, stream));
+      PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b->device, zero ? NULL : x->device, z.device, work, NULL, stream));
       PetscCall(PolderDeviceToHost(z.host, z.device, (L->single && !wide ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
       PetscCall(PolderDeviceToHost(&state, there, sizeof(state)));
       for (PetscInt i = 0; i < L->n; ++i) {
@@ -206,7 +206,7 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
         if (plain || (zero && k < 3)) PetscCall(Poison(&y));
         if (zero && k == 2) HOST(L, PolderLevelScale, L->n, (value)step.start, IN(L->dinv), IN(b), OUT(y));
         EACH(L, PolderLevelJacobi, &L->host, &step, IN(b), IN(x), OUT(y));
-        PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, NULL, stream));
+        PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, NULL, NULL, stream));
         PetscCall(Differ(&y, L->n, Terms(L), wrong));
         PetscCall(Tell("step", L, before, *wrong));
       }
@@ -321,14 +321,14 @@ static PetscErrorCode CheckTransfers(const Level *L, PolderStream stream, PetscI
   EACH(L, PolderLevelResidual, &L->host, IN(b), IN(x), OUT(r), L->agg, L->nc, OUT(bc));
   Set(&bc, L->nc, 0); // nobody uses it, but it is a number
   for (PetscInt a = 0; a < L->nc; ++a) most = PetscMax(most, L->ptr[a + 1] - L->ptr[a]);
-  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, r.device, NULL, NULL, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, r.device, NULL, NULL, NULL, stream));
   PetscCall(Differ(&r, L->n, Terms(L), wrong));
-  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, b.device, NULL, NULL, stream)); // in place
+  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, b.device, NULL, NULL, NULL, stream)); // in place
   PetscCall(PolderDeviceToDevice(r.device, b.device, Size(L->single) * (size_t)L->n));
   PetscCall(Differ(&r, L->n, Terms(L), wrong));
   PetscCall(Tell("residual", L, before, *wrong));
   PetscCall(ToDevice(&b));
-  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, NULL, &P, bc.device, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, NULL, &P, bc.device, NULL, stream));
   PetscCall(Differ(&bc, L->nc + 1, Terms(L) * (most + 1), wrong));
   PetscCall(Tell("restriction", L, before, *wrong));
   HOST(L, PolderLevelProlong, L->n, L->agg, (value)1.7, IN(bc), OUT(x));

@@ -175,11 +175,10 @@ static PetscErrorCode CheckTransfers(const Part *P, PetscBool single, PolderStre
   const PolderLevelBorder *B    = P->B;
   const size_t             size = single ? sizeof(float) : sizeof(PetscScalar),
                m[]              = {(size_t)G->n, (size_t)G->nc, 2 * (size_t)B->cplane, 2 * (size_t)B->cplane, (size_t)G->n};
-  const PetscReal tol           = single ? 1e-5 : 1e-13;
-  const size_t    after         = B->side[0] ? size * (size_t)B->cplane : 0;
-  const void     *beyond[2][2];
-  char           *v[5];
-  void           *there[5];
+  const PetscReal   tol         = single ? 1e-5 : 1e-13;
+  PolderLevelBeyond beyond[2];
+  char             *v[5];
+  void             *there[5];
 
   PetscFunctionBeginUser;
   PetscCall(PolderDeviceFromHost(P->B[1].w, B->w, sizeof(*B->w) * 2 * (size_t)B->plane));
@@ -191,22 +190,22 @@ static PetscErrorCode CheckTransfers(const Part *P, PetscBool single, PolderStre
     }
     PetscCall(PolderDeviceUpload(size * m[k], v[k], &there[k]));
   }
-  beyond[0][0] = v[3];
-  beyond[0][1] = v[3] + after;
-  beyond[1][0] = there[3];
-  beyond[1][1] = (char *)there[3] + after;
+  for (int at = 0; at < 2; ++at)
+    beyond[at] = (PolderLevelBeyond){
+      .ghosts.value = at ? there[3] : v[3], .first = {0, B->side[0] ? B->cplane : 0}
+    };
   if (single) {
     PolderLevelBorderGiveSingle_Host(G, B, (float *)v[0], (float *)v[2]);
-    PolderLevelBorderGetSingle_Host(G, B, (float *)v[2], (float *)v[3], (float *)v[1]);
-    PolderLevelBorderTakeSingle_Host(G, B, (float *)v[1], (const float *const *)beyond[0], (float *)v[4]);
+    PolderLevelBorderGetSingle_Host(G, B, (float *)v[2], &beyond[0].ghosts, (float *)v[1]);
+    PolderLevelBorderTakeSingle_Host(G, B, (float *)v[1], &beyond[0], (float *)v[4]);
   } else {
     PolderLevelBorderGive_Host(G, B, (PetscScalar *)v[0], (PetscScalar *)v[2]);
-    PolderLevelBorderGet_Host(G, B, (PetscScalar *)v[2], (PetscScalar *)v[3], (PetscScalar *)v[1]);
-    PolderLevelBorderTake_Host(G, B, (PetscScalar *)v[1], (const PetscScalar *const *)beyond[0], (PetscScalar *)v[4]);
+    PolderLevelBorderGet_Host(G, B, (PetscScalar *)v[2], &beyond[0].ghosts, (PetscScalar *)v[1]);
+    PolderLevelBorderTake_Host(G, B, (PetscScalar *)v[1], &beyond[0], (PetscScalar *)v[4]);
   }
-  PolderLaunch(PolderLevelBorderGive_CUDA(single, &P->G[1], &P->B[1], there[0], there[2], stream));
-  PolderLaunch(PolderLevelBorderGet_CUDA(single, &P->G[1], &P->B[1], there[2], there[3], there[1], stream));
-  PolderLaunch(PolderLevelBorderTake_CUDA(single, &P->G[1], &P->B[1], there[1], beyond[1], there[4], stream));
+  PolderLaunch(PolderLevelBorderGive_CUDA(single, &P->G[1], &P->B[1], there[0], there[2], NULL, stream));
+  PolderLaunch(PolderLevelBorderGet_CUDA(single, &P->G[1], &P->B[1], there[2], &beyond[1].ghosts, there[1], stream));
+  PolderLaunch(PolderLevelBorderTake_CUDA(single, &P->G[1], &P->B[1], there[1], &beyond[1], there[4], stream));
   for (int k = 0; k < 5; ++k) {
     PetscCall(Compare(m[k], single, v[k], there[k], tol, wrong));
     PetscCall(PetscFree(v[k]));

@@ -352,7 +352,7 @@ static PetscErrorCode TestTotals(const Rows *A, PetscBool rows, PolderStream str
 /* What a smoothing step or a residual gets from others */
 static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stream, PetscInt *wrong)
 {
-  Vector      dinv, own, ghost, z, wide, r;
+  Vector      dinv, own, ghost, ghostdinv, z, wide, r;
   PetscScalar dots[2] = {0, 0}, got[2], *sums;
   void       *work;
 
@@ -363,24 +363,27 @@ static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stre
   PetscCall(VectorCreate(single, A->n, &dinv));
   PetscCall(VectorCreate(single, A->n, &own));
   PetscCall(VectorCreate(single, A->nghost, &ghost));
+  PetscCall(VectorCreate(single, A->nghost, &ghostdinv));
   PetscCall(VectorCreate(single, A->n, &z));
   PetscCall(VectorCreate(PETSC_FALSE, A->n, &wide));
   for (int k = 0; k < 6; ++k) {
-    PolderOuterSum sum = {.scale = k ? -0.7 : -1,
-                          .start = k == 2 ? 0.6 : 0,
-                          .dinv  = k ? dinv.h : NULL,
-                          .own   = own.h,
-                          .ghost = ghost.h,
-                          .wide  = k % 2 && k > 2 && single ? (PetscScalar *)wide.h : NULL,
-                          .unit  = 0.5,
-                          .r     = k > 3 ? (PetscScalar *)r.h : NULL,
-                          .dots  = dots};
+    PolderOuterSum sum = {.scale        = k ? -0.7 : -1,
+                          .start        = k == 2 ? 0.6 : 0,
+                          .dinv         = k ? dinv.h : NULL,
+                          .own          = own.h,
+                          .ghosts.value = ghost.h,
+                          .ghostdinv    = ghostdinv.h,
+                          .wide         = k % 2 && k > 2 && single ? (PetscScalar *)wide.h : NULL,
+                          .unit         = 0.5,
+                          .r            = k > 3 ? (PetscScalar *)r.h : NULL,
+                          .dots         = dots};
 
     if (single) PolderLevelOuterAddSingle_Host(&A->host, &sum, (float *)z.h);
     else PolderLevelOuterAdd_Host(&A->host, &sum, (PetscScalar *)z.h);
-    sum.dinv  = k ? dinv.d : NULL;
-    sum.own   = own.d;
-    sum.ghost = ghost.d;
+    sum.dinv         = k ? dinv.d : NULL;
+    sum.own          = own.d;
+    sum.ghosts.value = ghost.d;
+    sum.ghostdinv    = ghostdinv.d;
     if (sum.wide) sum.wide = (PetscScalar *)wide.d;
     if (sum.r) sum.r = (PetscScalar *)r.d;
     sum.dots = sums;
@@ -402,6 +405,7 @@ static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stre
   }
   PetscCall(VectorDestroy(&dinv));
   PetscCall(VectorDestroy(&own));
+  PetscCall(VectorDestroy(&ghostdinv));
   PetscCall(VectorDestroy(&ghost));
   PetscCall(VectorDestroy(&z));
   PetscCall(VectorDestroy(&wide));

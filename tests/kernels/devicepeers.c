@@ -125,6 +125,7 @@ PetscErrorCode ExchangeCreate(const PolderPlace *place, int width, const PetscIn
   x->place = place;
   e->n     = NEIGH;
   for (int k = 0; k < NEIGH; ++k) e->mostsent = e->mostreceived = PetscMax(e->mostsent, ptr[k + 1] - ptr[k]);
+  e->nsent    = ptr[NEIGH];
   e->width    = width;
   e->halfhere = (size_t)(width * ptr[NEIGH]) + NEIGH;
   PetscCall(PetscCalloc1(2 * e->halfhere, &blank));
@@ -477,7 +478,7 @@ static PetscErrorCode TestGathers(PETSC_UNUSED void *work, PETSC_UNUSED PolderSt
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestSums, TestExchanges, TestTriOuter, TestGathers}
+  help, {TestSums, TestExchanges, TestTriOuter, TestGhosts, TestGathers}
 };
 
 /*TEST

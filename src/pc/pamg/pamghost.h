@@ -53,22 +53,22 @@ static PetscErrorCode LEVEL_NAME(PamgRestrictGrid)(PamgLevel *L, const LEVEL_VAL
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
   LEVEL_KERNEL(PolderLevelBorderGive)(&L->grid, &X->B, r, give);
   PetscCall(PolderHaloExchange(X->parts, LEVEL_UNIT, give, got));
-  LEVEL_KERNEL(PolderLevelBorderGet)(&L->grid, &X->B, give, got, bc);
+  LEVEL_KERNEL(PolderLevelBorderGet)(&L->grid, &X->B, give, &(PolderGhosts){.value = got}, bc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x += P xc on such a level */
 static PetscErrorCode LEVEL_NAME(PamgProlongGrid)(PamgLevel *L, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
 {
-  PamgBorder *X = &L->border;
-  const void *beyond[2];
+  PamgBorder       *X = &L->border;
+  PolderLevelBeyond beyond;
 
   PetscFunctionBegin;
   LEVEL_KERNEL(PolderLevelGridProlong)(&L->grid, xc, x);
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
   if (X->planes) PetscCall(PolderHaloExchange(X->planes, LEVEL_UNIT, xc, X->beyond));
-  PamgBeyond(L, beyond);
-  LEVEL_KERNEL(PolderLevelBorderTake)(&L->grid, &X->B, xc, (const LEVEL_VALUE *const *)beyond, x);
+  beyond = PamgBeyond(L);
+  LEVEL_KERNEL(PolderLevelBorderTake)(&L->grid, &X->B, xc, &beyond, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -394,17 +394,20 @@ PETSC_INTERN PetscErrorCode PCPAMGBorderValues(PC_PAMG *, PamgLevel *, const Pol
 PETSC_INTERN PetscErrorCode PCPAMGBorderPlanes(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeBorder(const PC_PAMG *, PamgBorder *);
 /* The planes of boxes beyond the border of level L in the solution of the next one, after the exchange */
-static inline void PamgBeyond(const PamgLevel *L, const void *beyond[2])
+static inline PolderLevelBeyond PamgBeyond(const PamgLevel *L)
 {
-  const PamgLevel  *C     = L + 1;
-  const PamgBorder *X     = &L->border;
-  const size_t      size  = L->singleprecision ? sizeof(float) : sizeof(PetscScalar);
-  const char       *from  = X->planes ? (const char *)X->beyond : (const char *)C->x;
-  const PetscInt    below = X->planes ? 0 : C->rstart - X->B.cplane, above = X->planes ? (X->B.side[0] ? X->B.cplane : 0) : C->rstart + C->nown;
+  const PamgLevel  *C = L + 1;
+  const PamgBorder *X = &L->border;
 
-  beyond[0] = X->B.side[0] ? from + size * (size_t)below : NULL;
-  beyond[1] = X->B.side[1] ? from + size * (size_t)above : NULL;
+  if (X->planes)
+    return (PolderLevelBeyond){
+      .ghosts.value = X->beyond, .first = {0, X->B.side[0] ? X->B.cplane : 0}
+    };
+  return (PolderLevelBeyond){
+    .ghosts.value = C->x, .first = {C->rstart - X->B.cplane, C->rstart + C->nown}
+  };
 }
+
 /* The off-process entries that the next level adds up, given those of the rows */
 static inline PolderRows PamgScaledEntries(const PamgLevel *L, PolderRows B)
 {

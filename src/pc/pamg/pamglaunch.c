@@ -24,39 +24,30 @@ static MPI_Datatype PamgUnit(const PamgLevel *L)
   return L->singleprecision ? MPI_FLOAT : MPIU_SCALAR;
 }
 
-/* Begins the exchange L->ghost <- off-process values of x, if the level has any; kernels that read x may run meanwhile */
-static PetscErrorCode PamgSend(PamgLevel *L, const void *x)
+/*
+  Begins the exchange of off-process values of x, if the level has any; kernels that read x may run meanwhile. *sends: what the next kernel needs to send x
+  itself; NULL: it has nothing to send
+*/
+static PetscErrorCode PamgSend(PamgLevel *L, const void *x, const PolderExchange **sends)
 {
   PetscFunctionBegin;
-  if (L->halo) PetscCall(PolderHaloBeginDevice(L->halo, PamgUnit(L), x, L->ghost));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ends the exchange; start != 0: the ghosts become start D^-1 x */
-static PetscErrorCode PamgReceive(PamgLevel *L, PetscReal start, const void *x)
-{
-  PolderLevelMatrix ghosts = {.dinv = L->outer.dinv};
-  PolderStream      stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderHaloEndDevice(L->halo, PamgUnit(L), x, L->ghost));
-  if (start != 0) {
-    PetscCall(PolderHaloGetGhosts(L->halo, &ghosts.n, NULL));
-    PetscCall(PolderDeviceGetStream(&stream));
-    PolderLaunch(PolderLevelScale_CUDA(L->singleprecision, &ghosts, start, L->ghost, L->ghost, stream));
-  }
+  *sends = NULL;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloGetExchange(L->halo, sends));
+  if (!*sends) PetscCall(PolderHaloBeginDevice(L->halo, PamgUnit(L), x, L->ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Adds off-process contributions to a product, if there are any; sum.own, the vector that was sent, is the one multiplied */
-static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
+static PetscErrorCode PamgAddOuter(PamgLevel *L, const PolderExchange *sends, PolderOuterSum sum, void *z)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgReceive(L, sum.start, sum.own));
-  sum.ghost = L->ghost;
+  if (!sends) PetscCall(PolderHaloEndDevice(L->halo, PamgUnit(L), sum.own, L->ghost));
+  sum.ghosts    = (PolderGhosts){.value = L->ghost, .exchange = sends};
+  sum.ghostdinv = L->outer.dinv;
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelOuterAdd_CUDA(L->singleprecision, &L->outer.rows_d, &sum, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -64,16 +55,17 @@ static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
 
 static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, const void *b, void *x, void *y)
 {
-  const PetscBool begins = (PetscBool)(step->zero && step->k == 1); // x is start D^-1 b and is not stored
-  PolderStream    stream;
-  void           *work = NULL;
+  const PetscBool       begins = (PetscBool)(step->zero && step->k == 1); // x is start D^-1 b and is not stored
+  const PolderExchange *sends;
+  PolderStream          stream;
+  void                 *work = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PamgSend(L, begins ? b : x));
+  PetscCall(PamgSend(L, begins ? b : x, &sends));
   PetscCall(PolderDeviceGetStream(&stream));
   if (step->end.r) PetscCall(PolderDeviceGetWork(&work));
-  PolderLaunch(PolderLevelJacobi_CUDA(L->singleprecision, &L->M, step, b, x, y, work, stream));
-  PetscCall(PamgAddOuter(L,
+  PolderLaunch(PolderLevelJacobi_CUDA(L->singleprecision, &L->M, step, b, x, y, work, sends, stream));
+  PetscCall(PamgAddOuter(L, sends,
                          (PolderOuterSum){.scale = -step->scale,
                                           .start = begins ? step->start : 0,
                                           .dinv  = L->dinv,
@@ -90,37 +82,46 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
 /* bc = P^T r on a level that is a grid */
 static PetscErrorCode PamgRestrictGrid(PamgLevel *L, const void *r, void *bc)
 {
-  PamgBorder  *X = &L->border;
+  PamgBorder  *X     = &L->border;
+  PolderSends  sends = {0};
+  PolderGhosts got   = {.value = X->got};
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (X->B.dir) {
-    PolderLaunch(PolderLevelBorderGive_CUDA(L->singleprecision, &L->grid, &X->B, r, X->give, stream));
-    PetscCall(PolderHaloBeginDevice(X->parts, PamgUnit(L), X->give, X->got));
+    PetscCall(PolderHaloGetExchange(X->parts, &got.exchange));
+    if (got.exchange) PetscCall(PolderHaloGetSends(X->parts, &sends));
+    if (!sends.n) got.exchange = NULL;
+    PolderLaunch(PolderLevelBorderGive_CUDA(L->singleprecision, &L->grid, &X->B, r, X->give, got.exchange ? &sends : NULL, stream));
+    if (!got.exchange) PetscCall(PolderHaloBeginDevice(X->parts, PamgUnit(L), X->give, X->got));
   }
   PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderHaloEndDevice(X->parts, PamgUnit(L), X->give, X->got));
-  PolderLaunch(PolderLevelBorderGet_CUDA(L->singleprecision, &L->grid, &X->B, X->give, X->got, bc, stream));
+  if (!got.exchange) PetscCall(PolderHaloEndDevice(X->parts, PamgUnit(L), X->give, X->got));
+  PolderLaunch(PolderLevelBorderGet_CUDA(L->singleprecision, &L->grid, &X->B, X->give, &got, bc, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x += P xc on such a level */
 static PetscErrorCode PamgProlongGrid(PamgLevel *L, const void *xc, void *x)
 {
-  PamgBorder  *X = &L->border;
-  const void  *beyond[2];
-  PolderStream stream;
+  PamgBorder       *X      = &L->border;
+  PolderLevelBeyond beyond = PamgBeyond(L);
+  const int         bytes  = L->singleprecision ? (int)sizeof(float) : (int)sizeof(PetscScalar);
+  PolderStream      stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (X->planes) PetscCall(PolderHaloBeginDevice(X->planes, PamgUnit(L), xc, X->beyond));
+  if (X->planes) {
+    PetscCall(PolderHaloGetExchange(X->planes, &beyond.ghosts.exchange));
+    if (beyond.ghosts.exchange) PolderLaunch(PolderExchangeStore_CUDA(beyond.ghosts.exchange, bytes, xc, stream));
+    else PetscCall(PolderHaloBeginDevice(X->planes, PamgUnit(L), xc, X->beyond));
+  }
   PolderLaunch(PolderLevelGridProlong_CUDA(L->singleprecision, &L->grid, xc, x, stream));
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
-  if (X->planes) PetscCall(PolderHaloEndDevice(X->planes, PamgUnit(L), xc, X->beyond));
-  PamgBeyond(L, beyond);
-  PolderLaunch(PolderLevelBorderTake_CUDA(L->singleprecision, &L->grid, &X->B, xc, beyond, x, stream));
+  if (X->planes && !beyond.ghosts.exchange) PetscCall(PolderHaloEndDevice(X->planes, PamgUnit(L), xc, X->beyond));
+  PolderLaunch(PolderLevelBorderTake_CUDA(L->singleprecision, &L->grid, &X->B, xc, &beyond, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,17 +130,19 @@ static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, v
   const PolderAggregates P      = PamgAggregatesOf(L);
   const PamgOuter       *O      = &L->outer;
   const PetscBool        stored = (PetscBool)(r || L->isgrid || !bc); // r may be NULL where there are no rows
+  const PolderExchange  *sends  = NULL;
   PolderStream           stream;
 
   PetscFunctionBegin;
-  PetscCall(PamgSend(L, x));
+  if (stored) PetscCall(PamgSend(L, x, &sends));
+  else if (L->halo) PetscCall(PolderHaloBeginDevice(L->halo, PamgUnit(L), x, L->ghost));
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, !r && L->ptr ? &P : NULL, bc, stream));
-  if (stored) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
+  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, !r && L->ptr ? &P : NULL, bc, sends, stream));
+  if (stored) PetscCall(PamgAddOuter(L, sends, (PolderOuterSum){.scale = -1, .own = x}, r));
   if (bc && L->isgrid) PetscCall(PamgRestrictGrid(L, r, bc));
   if (stored) PetscFunctionReturn(PETSC_SUCCESS);
   if (L->halo) {
-    PetscCall(PamgReceive(L, 0, x));
+    PetscCall(PolderHaloEndDevice(L->halo, PamgUnit(L), x, L->ghost));
     PolderLaunch(PolderLevelOuterRestrict_CUDA(L->singleprecision, &O->rows_d, &O->to_d, O->target_d, x, L->ghost, bc, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -185,12 +188,12 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
   PolderLevelSums sums = {.sum = sum};
 
   PetscFunctionBegin;
-  PetscCall(PamgSend(L, x));
+  if (L->halo) PetscCall(PolderHaloBeginDevice(L->halo, PamgUnit(L), x, L->ghost));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&sums.work));
   PolderLaunch(PolderLevelMultDots_CUDA(L->singleprecision, &L->M, x, b, w, v, sums, stream));
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgReceive(L, 0, x));
+  PetscCall(PolderHaloEndDevice(L->halo, PamgUnit(L), x, L->ghost));
   PolderLaunch(PolderLevelOuterDots_CUDA(L->singleprecision, &L->outer.rows_d, L->ghost, x, w ? NULL : b, v, sums, stream));
   PetscCall(PolderCommSum(L->comm, n, sum, host));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,12 +242,17 @@ static PetscErrorCode PamgColours(PamgLevel *L, PetscInt from, PetscInt to, cons
 /* *rhs = b minus off-process contributions to A x */
 static PetscErrorCode PamgLocalRHS(PamgLevel *L, const void *b, const void *x, const void **rhs)
 {
+  const PolderExchange *sends;
+  PolderStream          stream;
+
   PetscFunctionBegin;
   *rhs = b;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgSend(L, x));
+  PetscCall(PamgSend(L, x, &sends));
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (sends) PolderLaunch(PolderExchangeStore_CUDA(sends, L->singleprecision ? (int)sizeof(float) : (int)sizeof(PetscScalar), x, stream));
   PetscCall(PolderDeviceToDevice(L->localrhs, b, (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
-  PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, L->localrhs));
+  PetscCall(PamgAddOuter(L, sends, (PolderOuterSum){.scale = -1, .own = x}, L->localrhs));
   *rhs = L->localrhs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

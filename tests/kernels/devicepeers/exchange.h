@@ -24,3 +24,4 @@ typedef struct {
 PetscErrorCode ExchangeCreate(const PolderPlace *place, int width, const PetscInt ptr[], const PetscInt from[], const PetscInt to[], Exchange *x);
 PetscErrorCode ExchangeDestroy(Exchange *x, PetscInt *wrong);
 PetscErrorCode TestTriOuter(void *work, PolderStream stream);
+PetscErrorCode TestGhosts(void *work, PolderStream stream);
