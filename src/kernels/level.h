@@ -63,8 +63,8 @@ POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevel
                                              void *bc, const PolderExchange *sends, PolderStream stream);
 /*
   A step of a diagonal smoother: y = x_{k+1} from x = x_k. Before it y holds x_{k-1} if k > 0 and beta != 0; x_0 = 0 need not be stored. step->end.wide !=
-  NULL: the result is stored there instead of in y. Device: with zero, x is not read in step 1 nor y in step 2, and step->end.r needs work as for sums. With sends, x, in step 1
-  after zero b, is sent as for the residual.
+  NULL: the result is stored there instead of in y. Device: with zero, x is not read in step 1 nor y in step 2, and step->end.r needs work as for sums. sends:
+  as for the residual; in step 1 after zero it is b that is sent.
 */
 PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const PetscScalar b[], const PetscScalar x[], PetscScalar y[]);
 PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const float b[], const float x[], float y[]);
