@@ -2,6 +2,7 @@
   Incomplete factors of the diagonal blocks of a matrix. One thread block factors or solves for one block of the matrix, level after level, a thread a row.
   Where there are few blocks with wide levels, many thread blocks share a level, and each level is a launch.
 */
+#include "count.cuh"
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/ilurow.h"
@@ -50,10 +51,52 @@ static __device__ __forceinline__ void IluFill(const PolderIlu &ilu, const Polde
   if (!(sum <= PETSC_MAX_REAL)) PolderAtomicMin(pivots.bad + b, i - ilu.row[b]);
 }
 
-static __device__ __forceinline__ void IluEliminate(const PolderIlu &ilu, const PolderIluPivots &pivots, PetscInt b, PetscInt i, PetscScalar *val)
+/* Eliminates row i of the block that begins at row r0, and returns its pivot */
+static __device__ __forceinline__ PetscScalar IluEliminateRow(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscInt r0, PetscInt i, PetscScalar *val,
+                                                              PetscInt64 *updates)
+{
+  const PetscInt *col = ilu->col, *upper = ilu->start[1], s = i / POLDER_ILU_SLICE, me = i - r0;
+  const PetscInt  lend = ilu->start[0][s + 1], ubegin = upper[s] + i % POLDER_ILU_SLICE, uend = upper[s + 1];
+  PetscScalar     pivot = val[ilu->nz + i];
+
+  for (PetscInt p = ilu->start[0][s] + i % POLDER_ILU_SLICE; p < lend && col[p] != me; p += POLDER_ILU_SLICE) {
+    const PetscInt    c = col[p], row = r0 + c, end = upper[row / POLDER_ILU_SLICE + 1];
+    const PetscScalar w = val[p], inverse = val[ilu->nz + row];
+    PetscInt          l = p + POLDER_ILU_SLICE, u = ubegin;
+
+    if (pivots->drop > 0 && PolderIluSmall(pivots, w, i, row)) {
+      val[p] = 0;
+      continue;
+    }
+    for (PetscInt q = upper[row / POLDER_ILU_SLICE] + row % POLDER_ILU_SLICE; q < end && col[q] != c; q += POLDER_ILU_SLICE) {
+      const PetscInt    j      = col[q];
+      const PetscScalar update = (w * val[q]) * inverse;
+
+      if (j < me) {
+        while (l < lend && col[l] < j) l += POLDER_ILU_SLICE;
+        if (l >= lend || col[l] != j) continue;
+        val[l] -= update;
+      } else if (j == me) pivot -= update;
+      else {
+        while (u < uend && col[u] < j) u += POLDER_ILU_SLICE;
+        if (u >= uend || col[u] != j) continue;
+        val[u] -= update;
+      }
+      ++*updates;
+    }
+    val[p] = w * inverse;
+  }
+  for (PetscInt u = ubegin; pivots->drop > 0 && u < uend && col[u] != me; u += POLDER_ILU_SLICE) {
+    if (PolderIluSmall(pivots, val[u], i, r0 + col[u])) val[u] = 0;
+  }
+  return pivot;
+}
+
+static __device__ __forceinline__ void IluEliminate(const PolderIlu &ilu, const PolderIluPivots &pivots, PetscInt b, PetscInt i, PetscScalar *val,
+                                                    PetscInt64 *updates)
 {
   const PetscInt    r0    = ilu.row[b];
-  const PetscScalar pivot = PolderIluEliminateRow(&ilu, &pivots, r0, i, val);
+  const PetscScalar pivot = IluEliminateRow(&ilu, &pivots, r0, i, val, updates);
   const PetscBool   good  = PolderIluPivotGood(&pivots, pivot, pivots.sum[i]);
 
   val[ilu.nz + i] = good ? 1 / pivot : 0;
@@ -64,15 +107,17 @@ static __global__ void __launch_bounds__(ILU_THREADS)
   PolderIluFactorKernel(const PolderIlu ilu, const PolderIluPivots pivots, const PetscScalar *__restrict__ aa, PetscScalar *val)
 {
   const PetscInt b = (PetscInt)blockIdx.x, r0 = ilu.row[b], r1 = ilu.row[b + 1];
+  PetscInt64     updates = 0;
 
   if (!pivots.todo[b]) return;
   for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) IluFill(ilu, pivots, b, i, aa, val);
   for (PetscInt l = ilu.level[b]; l < ilu.level[b + 1]; ++l) {
     __syncthreads();
-    for (PetscInt i = ilu.first[l] + (PetscInt)threadIdx.x; i < ilu.first[l + 1]; i += (PetscInt)blockDim.x) IluEliminate(ilu, pivots, b, i, val);
+    for (PetscInt i = ilu.first[l] + (PetscInt)threadIdx.x; i < ilu.first[l + 1]; i += (PetscInt)blockDim.x) IluEliminate(ilu, pivots, b, i, val, &updates);
   }
   __syncthreads();
   for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) PolderIluScaleRow(&ilu, i, val);
+  PolderCount(updates, pivots.updates);
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
@@ -87,11 +132,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluEliminateKernel(const PolderIlu ilu, const PolderIluPivots pivots, PetscInt l, PetscScalar *val)
 {
   const PetscInt b = (PetscInt)blockIdx.y, level = ilu.level[b] + l;
+  PetscInt64     updates = 0;
 
   if (!pivots.todo[b] || level >= ilu.level[b + 1]) return;
   const PetscInt i = IluRowOfThread(ilu.first[level]);
 
-  if (i < ilu.first[level + 1]) IluEliminate(ilu, pivots, b, i, val);
+  if (i < ilu.first[level + 1]) IluEliminate(ilu, pivots, b, i, val, &updates);
+  PolderCount(updates, pivots.updates);
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluScaleKernel(const PolderIlu ilu, const PetscInt *__restrict__ todo, PetscScalar *val)
@@ -99,6 +146,11 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluScaleKernel(cons
   const PetscInt b = (PetscInt)blockIdx.y, i = IluRowOfThread(ilu.row[b]);
 
   if (todo[b] && i < ilu.row[b + 1]) PolderIluScaleRow(&ilu, i, val);
+}
+
+size_t PolderIluWork_CUDA(PETSC_UNUSED const PolderIlu *ilu)
+{
+  return 0;
 }
 
 int PolderIluFactor_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream)

@@ -1,4 +1,5 @@
 /* Patterns of incomplete factors. */
+#include "count.cuh"
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/ilupatternrow.h"
@@ -24,7 +25,7 @@ static __device__ __forceinline__ bool IluRaise(const PolderIluGraph &g, PetscIn
   bool               changed = false;
 
   for (PetscInt k = e[0]; k < e[1]; ++k) {
-    const PetscInt q = PolderIluColumn(&g, k);
+    const PetscInt q = PolderIluColumn(&g, p, k);
 
     if (q >= r0 && q < p) l = PetscMax(l, now[q] + 1);
   }
@@ -33,7 +34,7 @@ static __device__ __forceinline__ bool IluRaise(const PolderIluGraph &g, PetscIn
     changed = true;
   }
   for (PetscInt k = e[0]; k < e[1]; ++k) {
-    const PetscInt q = PolderIluColumn(&g, k);
+    const PetscInt q = PolderIluColumn(&g, p, k);
 
     if (q <= p || q >= r1 || now[q] > l) continue;
     PolderAtomicMax(level + q, l + 1);
@@ -42,8 +43,24 @@ static __device__ __forceinline__ bool IluRaise(const PolderIluGraph &g, PetscIn
   return changed;
 }
 
+/* Entries of row p of the block r0 .. r1 in both triangles */
+static __device__ __forceinline__ void IluCountRow(const PolderIluGraph *g, PetscInt r0, PetscInt r1, PetscInt p, PetscInt *lower, PetscInt *upper)
+{
+  const PetscInt *e    = PolderIluEntries(g, p);
+  PetscInt        n[2] = {0, 0};
+
+  for (PetscInt k = e[0]; k < e[1]; ++k) {
+    const PetscInt q = PolderIluColumn(g, p, k);
+
+    n[0] += q >= r0 && q < p;
+    n[1] += q > p && q < r1;
+  }
+  *lower = n[0];
+  *upper = n[1];
+}
+
 /* A thread block for each inner block, which takes a window of its rows at a time: later rows do not change earlier ones */
-static __global__ void __launch_bounds__(PATTERN_THREADS) PolderIluLevelsKernel(const PolderIluGraph g, PetscInt level[], PetscInt number[])
+static __global__ void __launch_bounds__(PATTERN_THREADS) PolderIluLevelsKernel(const PolderIluGraph g, PetscInt level[], PetscInt number[], PetscInt entries[])
 {
   const PetscInt b = (PetscInt)blockIdx.x, r0 = g.block[b], r1 = g.block[b + 1];
 
@@ -56,12 +73,13 @@ static __global__ void __launch_bounds__(PATTERN_THREADS) PolderIluLevelsKernel(
     const PetscInt most = PolderWarpMax(p < r1 ? level[p] + 1 : 0);
 
     if (threadIdx.x % 32 == 0) PolderAtomicMax(number + b, most);
+    if (p < r1) IluCountRow(&g, r0, r1, p, &entries[p], &entries[g.nrow + p]);
   }
 }
 
-int PolderIluLevels_CUDA(const PolderIluGraph *g, PetscInt level[], PetscInt number[], PolderStream stream)
+int PolderIluLevels_CUDA(const PolderIluGraph *g, PetscInt level[], PetscInt number[], PetscInt entries[], PolderStream stream)
 {
-  if (g->nblock) PolderIluLevelsKernel<<<(unsigned int)g->nblock, PATTERN_THREADS, 0, stream>>>(*g, level, number);
+  if (g->nblock) PolderIluLevelsKernel<<<(unsigned int)g->nblock, PATTERN_THREADS, 0, stream>>>(*g, level, number, entries);
   return cudaGetLastError();
 }
 
@@ -72,16 +90,23 @@ int PolderIluNumberLevels_CUDA(const PolderIluGraph *graph, const PetscInt first
   return PolderForEach(g.nrow, stream, [=] __device__(PetscInt p) { level[p] += first[PolderIluBlockOf(g.nblock, g.block, p)]; });
 }
 
-int PolderIluPatternWidths_CUDA(const PolderIluGraph *graph, const PetscInt order[], PetscInt width[], PolderStream stream)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderIluPatternWidthsKernel(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all)
 {
-  const PolderIluGraph g      = *graph;
-  const PetscInt       slices = (g.nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+  const PetscInt slices = (nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE, p = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
-  return PolderForEach(g.nrow, stream, [=] __device__(PetscInt a) {
-    const PetscInt b = PolderIluBlockOf(g.nblock, g.block, a);
+  for (int t = 0; t < 2; ++t) {
+    const PetscInt n = p < nrow ? entries[t * nrow + p] : 0;
 
-    for (int t = 0; t < 2; ++t) PolderAtomicMax(width + t * slices + a / POLDER_ILU_SLICE, PolderIluRowWidth(&g, b, order[a], t));
-  });
+    if (p < nrow) PolderAtomicMax(width + t * slices + number[p] / POLDER_ILU_SLICE, n);
+    PolderCount(n, all);
+  }
+}
+
+int PolderIluPatternWidths_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all, PolderStream stream)
+{
+  if (nrow) PolderIluPatternWidthsKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nrow, entries, number, width, all);
+  return cudaGetLastError();
 }
 
 int PolderIluPattern_CUDA(const PolderIluGraph *graph, const PolderIlu *factors, const PetscInt order[], const PetscInt place[], PetscInt col[],
@@ -91,23 +116,11 @@ int PolderIluPattern_CUDA(const PolderIluGraph *graph, const PolderIlu *factors,
   const PolderIlu      ilu = *factors;
   const PetscInt       n   = (ilu.nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE * POLDER_ILU_SLICE;
 
-  return PolderForEach(n, stream, [=] __device__(PetscInt a) { PolderIluPatternRow(&g, &ilu, a, order, place, col, source); });
-}
+  return PolderForEach(n, stream, [=] __device__(PetscInt a) {
+    if (a < ilu.nrow) {
+      const PetscInt b = PolderIluBlockOf(g.nblock, g.block, a);
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluCountKernel(const PolderIlu ilu, PetscInt64 *count)
-{
-  const PetscInt a      = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PetscInt64     sum[2] = {0, 0};
-
-  if (a < ilu.nrow) PolderIluCountRowOf(&ilu, a, &sum[0], &sum[1]);
-  for (int k = 0; k < 2; ++k) {
-    for (int o = 16; o > 0; o >>= 1) sum[k] += __shfl_down_sync(0xffffffffu, sum[k], o);
-    if (threadIdx.x % 32 == 0) atomicAdd((unsigned long long *)count + k, (unsigned long long)sum[k]);
-  }
-}
-
-int PolderIluCount_CUDA(const PolderIlu *ilu, PetscInt64 count[2], PolderStream stream)
-{
-  if (ilu->nrow) PolderIluCountKernel<<<PolderBlocks(ilu->nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*ilu, count);
-  return cudaGetLastError();
+      PolderIluPatternRow(&g, &ilu, g.block[b], g.block[b + 1], a, order, place, col, source);
+    } else PolderIluPatternLane(&ilu, a, col, source);
+  });
 }

@@ -99,11 +99,11 @@ static PetscBool PolderVisitStride(PetscInt i, PetscInt j, void *ctx)
 /* Does a coupling stay within its line and plane of the grid? Periodic couplings, or lines that continue in the next one, rule the grid out */
 static PetscBool PolderVisitGrid(PetscInt i, PetscInt j, void *ctx)
 {
-  const PolderGrid *grid  = (const PolderGrid *)ctx;
-  const PetscInt    plane = grid->n[0] * grid->n[1], d = PetscAbsInt(j - i);
+  const PolderGrid *grid = (const PolderGrid *)ctx;
+  const PetscInt    d = PetscAbsInt(j - i), last = PetscMax(i, j);
 
-  if (d == 1) return (PetscBool)(i / grid->n[0] == j / grid->n[0]);
-  if (d == grid->n[0]) return (PetscBool)(i / plane == j / plane);
+  if (d == 1) return (PetscBool)(last % grid->n[0] >= d);
+  if (d == grid->n[0]) return (PetscBool)(last % (grid->n[0] * grid->n[1]) >= d);
   return PETSC_TRUE;
 }
 

@@ -1,30 +1,194 @@
 /* Incomplete factors of the diagonal blocks of a matrix. */
 #include "ilurow.h"
 
-static void PolderIluFactorBlock(const PolderIlu *ilu, PetscInt b, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[])
+/* A number that the compiler rounds before it adds it to another one, so that the factors do not depend on what it fuses */
+#if defined(__has_builtin)
+  #if __has_builtin(__builtin_assoc_barrier)
+    #define PolderRounded(x) __builtin_assoc_barrier(x)
+  #endif
+#endif
+#if !defined(PolderRounded)
+  #define PolderRounded(x) (x)
+#endif
+
+/* Updates of entries that a row does not have go before the row, to different places, so that they do not wait for each other */
+#define ILU_LOST 64
+/* Rows that are asked for before they are needed */
+#define ILU_AHEAD 4
+
+/*
+  Work of a factorisation. Of the row at hand: its n entries in ascending columns of the block, those of L, the diagonal entry at `diag`, those of U; at[j] is
+  where the entry of column j is, negative: nowhere. Of all rows of a block, row after row: their entries of D U, from first[] on
+*/
+typedef struct {
+  PetscInt     n, diag, *at, *col, *first, *ucol;
+  PetscScalar *row, *u;
+} IluWork;
+
+/* The most entries of U of a block, or more */
+static size_t PolderIluUpper(const PolderIlu *ilu)
+{
+  PetscInt most = 0;
+
+  for (PetscInt b = 0; b < ilu->nblock; ++b) {
+    const PetscInt first = ilu->row[b] / POLDER_ILU_SLICE, end = (ilu->row[b + 1] + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+
+    if (end > first) most = PetscMax(most, ilu->start[1][end] - ilu->start[1][first]);
+  }
+  return (size_t)most;
+}
+
+size_t PolderIluWork_Host(const PolderIlu *ilu)
+{
+  const size_t m = (size_t)ilu->largest, upper = PolderIluUpper(ilu);
+
+  return (ILU_LOST + m + upper) * sizeof(PetscScalar) + (3 * m + 1 + upper) * sizeof(PetscInt);
+}
+
+static inline PetscInt PolderIluNowhere(PetscInt j)
+{
+  return -1 - j % ILU_LOST;
+}
+
+static IluWork PolderIluCarve(const PolderIlu *ilu, void *work)
+{
+  const size_t m = (size_t)ilu->largest, upper = PolderIluUpper(ilu);
+  IluWork      w = {.row = (PetscScalar *)work + ILU_LOST};
+
+  w.u     = w.row + m;
+  w.at    = (PetscInt *)(w.u + upper);
+  w.col   = w.at + m;
+  w.first = w.col + m;
+  w.ucol  = w.first + m + 1;
+  for (int k = 1; k <= ILU_LOST; ++k) w.row[-k] = 0;
+  for (PetscInt j = 0; j < ilu->largest; ++j) w.at[j] = PolderIluNowhere(j);
+  return w;
+}
+
+/* The row at hand <- row i of the matrix, of the block that begins at row r0; returns the sum of its absolute values, as PolderIluFillRow() does */
+static PetscReal PolderIluTakeRow(const PolderIlu *ilu, PetscInt r0, PetscInt i, const PetscScalar aa[], IluWork *w)
+{
+  const PetscInt *col = ilu->col, *source = ilu->source, s = i / POLDER_ILU_SLICE, me = i - r0, from = source[ilu->nz + i];
+  PetscScalar     pivot = from < 0 ? 0 : aa[from];
+  PetscReal       sum   = PetscAbsScalar(pivot);
+  PetscInt        n     = 0;
+
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt p = ilu->start[t][s] + i % POLDER_ILU_SLICE; p < ilu->start[t][s + 1] && col[p] != me; p += POLDER_ILU_SLICE, ++n) {
+      const PetscScalar v = source[p] < 0 ? 0 : aa[source[p]];
+
+      w->row[n]     = v;
+      w->col[n]     = col[p];
+      w->at[col[p]] = n;
+      sum += PetscAbsScalar(v);
+    }
+    if (t) break;
+    w->diag   = n;
+    w->row[n] = pivot;
+    w->col[n] = me;
+    w->at[me] = n++;
+  }
+  w->n = n;
+  return sum;
+}
+
+/* Rows follow each other in the order of levels, so they are not near each other in the matrix: the entries of this row are asked for now */
+static void PolderIluPrefetch(const PolderIlu *ilu, PetscInt i, const PetscScalar aa[])
+{
+  const PetscScalar *diagonal = aa + ilu->source[ilu->nz + i];
+
+  __builtin_prefetch(diagonal - 8);
+  __builtin_prefetch(diagonal);
+  __builtin_prefetch(diagonal + 8);
+}
+
+/* Eliminates the row at hand, row i of the block that begins at row r0; returns how many updates that takes */
+static PetscInt PolderIluEliminateRow(const PolderIluPivots *pivots, PetscInt r0, PetscInt i, const PetscScalar inverse[], IluWork *work)
+{
+  const IluWork w       = *work;
+  PetscInt      updates = 0;
+
+  for (PetscInt p = 0; p < w.diag; ++p) {
+    const PetscInt     c = w.col[p], n = w.first[c + 1] - w.first[c], *ucol = w.ucol + w.first[c];
+    const PetscScalar *u = w.u + w.first[c], l = w.row[p], d = inverse[r0 + c];
+
+    if (pivots->drop > 0 && PolderIluSmall(pivots, l, i, r0 + c)) {
+      w.row[p] = 0;
+      continue;
+    }
+    for (PetscInt q = 0; q < n; ++q) {
+      const PetscInt k = w.at[ucol[q]];
+
+      w.row[k] -= PolderRounded((l * u[q]) * d);
+      updates += k >= 0;
+    }
+    w.row[p] = l * d;
+  }
+  for (PetscInt q = w.diag + 1; pivots->drop > 0 && q < w.n; ++q) {
+    if (PolderIluSmall(pivots, w.row[q], i, r0 + w.col[q])) w.row[q] = 0;
+  }
+  return updates;
+}
+
+/* The row at hand, row i of the block that begins at row r0, is done: L goes to val[], and D U to the work */
+static void PolderIluPutRow(const PolderIlu *ilu, PetscInt r0, PetscInt i, PetscScalar val[], IluWork *w)
+{
+  const PetscInt end = ilu->start[0][i / POLDER_ILU_SLICE + 1];
+  PetscInt       p = ilu->start[0][i / POLDER_ILU_SLICE] + i % POLDER_ILU_SLICE, u = w->first[i - r0];
+
+  for (PetscInt k = 0; k < w->diag; ++k, p += POLDER_ILU_SLICE) val[p] = w->row[k];
+  for (; p < end; p += POLDER_ILU_SLICE) val[p] = 0;
+  for (PetscInt k = w->diag + 1; k < w->n; ++k, ++u) {
+    w->ucol[u] = w->col[k];
+    w->u[u]    = w->row[k];
+  }
+  w->first[i - r0 + 1] = u;
+  for (PetscInt k = 0; k < w->n; ++k) w->at[w->col[k]] = PolderIluNowhere(w->col[k]);
+}
+
+/* Row i of U, of the block that begins at row r0, from D U */
+static void PolderIluScaleUpper(const PolderIlu *ilu, PetscInt r0, PetscInt i, PetscScalar val[], const IluWork *w)
+{
+  const PetscInt    end     = ilu->start[1][i / POLDER_ILU_SLICE + 1];
+  const PetscScalar inverse = val[ilu->nz + i];
+  PetscInt          p       = ilu->start[1][i / POLDER_ILU_SLICE] + i % POLDER_ILU_SLICE;
+
+  for (PetscInt u = w->first[i - r0]; u < w->first[i - r0 + 1]; ++u, p += POLDER_ILU_SLICE) val[p] = w->u[u] * inverse;
+  for (; p < end; p += POLDER_ILU_SLICE) val[p] = 0;
+}
+
+static void PolderIluFactorBlock(const PolderIlu *ilu, PetscInt b, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], IluWork *w)
 {
   const PetscInt r0 = ilu->row[b], r1 = ilu->row[b + 1], m = r1 - r0;
 
   pivots->zero[b] = pivots->bad[b] = m;
-  for (PetscInt i = r1 - 1; i >= r0; --i) {
-    pivots->sum[i]   = PolderIluFillRow(ilu, i, aa, val);
-    val[ilu->nz + i] = PolderIluShifted(pivots, val[ilu->nz + i], pivots->shift[b], pivots->sum[i]);
-    if (!(pivots->sum[i] <= PETSC_MAX_REAL)) pivots->bad[b] = i - r0;
-  }
+  w->first[0]                      = 0;
+  for (PetscInt i = r0; pivots->drop > 0 && i < r1; ++i) pivots->sum[i] = PolderIluFillRow(ilu, i, aa, val);
   for (PetscInt i = r0; i < r1; ++i) {
-    const PetscScalar pivot = PolderIluEliminateRow(ilu, pivots, r0, i, val);
-    const PetscBool   good  = PolderIluPivotGood(pivots, pivot, pivots->sum[i]);
+    const PetscReal sum = pivots->sum[i] = PolderIluTakeRow(ilu, r0, i, aa, w);
+    PetscScalar     pivot;
 
-    val[ilu->nz + i] = good ? 1 / pivot : 0;
-    if (!good && pivots->zero[b] == m) pivots->zero[b] = i - r0;
+    if (i + ILU_AHEAD < r1) PolderIluPrefetch(ilu, i + ILU_AHEAD, aa);
+    if (!(sum <= PETSC_MAX_REAL) && pivots->bad[b] == m) pivots->bad[b] = i - r0;
+    w->row[w->diag] = PolderIluShifted(pivots, w->row[w->diag], pivots->shift[b], sum);
+    *pivots->updates += PolderIluEliminateRow(pivots, r0, i, val + ilu->nz, w);
+    pivot = w->row[w->diag];
+    if (PolderIluPivotGood(pivots, pivot, sum)) val[ilu->nz + i] = 1 / pivot;
+    else {
+      val[ilu->nz + i] = 0;
+      if (pivots->zero[b] == m) pivots->zero[b] = i - r0;
+    }
+    PolderIluPutRow(ilu, r0, i, val, w);
   }
-  for (PetscInt i = r0; i < r1; ++i) PolderIluScaleRow(ilu, i, val);
+  for (PetscInt i = r0; i < r1; ++i) PolderIluScaleUpper(ilu, r0, i, val, w);
 }
 
 void PolderIluFactor_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[])
 {
+  IluWork w = PolderIluCarve(ilu, pivots->work);
+
   for (PetscInt b = 0; b < ilu->nblock; ++b) {
-    if (pivots->todo[b]) PolderIluFactorBlock(ilu, b, pivots, aa, val);
+    if (pivots->todo[b]) PolderIluFactorBlock(ilu, b, pivots, aa, val, &w);
   }
 }
 

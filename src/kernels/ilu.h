@@ -32,10 +32,18 @@ typedef struct {
   PetscReal      *sum;      /* [nrow] work */
   PetscInt       *zero;     /* [nblock] of these blocks: the first row with a zero pivot; the number of rows when there is none */
   PetscInt       *bad;      /* [nblock] the same for rows with an entry that is not finite */
+  PetscInt64     *updates;  /* how many times an entry was updated is added to this */
+  void           *work;     /* of as many bytes as PolderIluWork_Host() or PolderIluWork_CUDA() says */
 } PolderIluPivots;
 
-/* val[nz + nrow] <- the entries of the triangles and then the inverse of D, from the values aa[] of the matrix. A row with a zero pivot has the inverse 0 */
-PETSC_INTERN void   PolderIluFactor_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[]);
+/*
+  val[nz + nrow] <- the entries of the triangles and then the inverse of D, from the values aa[] of the matrix. A row with a zero pivot has the inverse 0.
+  Until a block is done its upper triangle is D U, and a_ij <- a_ij - (w_ic w_cj) / d_c, l_ic = w_ic / d_c. This order of the factors makes L = U^T for a
+  symmetric matrix
+*/
+PETSC_INTERN size_t    PolderIluWork_Host(const PolderIlu *ilu);
+POLDER_LAUNCHER size_t PolderIluWork_CUDA(const PolderIlu *ilu);
+PETSC_INTERN void      PolderIluFactor_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[]);
 POLDER_LAUNCHER int PolderIluFactor_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream);
 
 /* val in single precision; *row <- the smallest of *row and the first row with an entry beyond its range */

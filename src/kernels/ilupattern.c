@@ -11,25 +11,33 @@ void PolderIluGather_Host(PetscInt n, const PetscInt list[], const PetscInt from
   for (PetscInt k = 0; k < n; ++k) to[k] = from[list[k]];
 }
 
-void PolderIluLevels_Host(const PolderIluGraph *g, PetscInt level[], PetscInt number[])
+void PolderIluLevels_Host(const PolderIluGraph *g, PetscInt level[], PetscInt number[], PetscInt entries[])
 {
   for (PetscInt b = 0; b < g->nblock; ++b) {
     const PetscInt r0 = g->block[b], r1 = g->block[b + 1];
 
     for (PetscInt p = r0; p < r1; ++p) {
       const PetscInt *e = PolderIluEntries(g, p);
+      PetscInt        l = level[p], lower = 0, upper = 0;
 
       for (PetscInt k = e[0]; k < e[1]; ++k) {
-        const PetscInt q = PolderIluColumn(g, k);
+        const PetscInt q = PolderIluColumn(g, p, k);
 
-        if (q >= r0 && q < p) level[p] = PetscMax(level[p], level[q] + 1);
+        if (q < r0 || q >= p) continue;
+        l = PetscMax(l, level[q] + 1);
+        ++lower;
       }
+      level[p]  = l++;
+      number[b] = PetscMax(number[b], l);
       for (PetscInt k = e[0]; k < e[1]; ++k) {
-        const PetscInt q = PolderIluColumn(g, k);
+        const PetscInt q = PolderIluColumn(g, p, k);
 
-        if (q > p && q < r1) level[q] = PetscMax(level[q], level[p] + 1);
+        if (q <= p || q >= r1) continue;
+        if (level[q] < l) level[q] = l;
+        ++upper;
       }
-      number[b] = PetscMax(number[b], level[p] + 1);
+      entries[p]           = lower;
+      entries[g->nrow + p] = upper;
     }
   }
 }
@@ -40,29 +48,24 @@ void PolderIluNumberLevels_Host(const PolderIluGraph *g, const PetscInt first[],
     for (PetscInt p = g->block[b]; p < g->block[b + 1]; ++p) level[p] += first[b];
 }
 
-void PolderIluPatternWidths_Host(const PolderIluGraph *g, const PetscInt order[], PetscInt width[])
+void PolderIluPatternWidths_Host(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all)
 {
-  const PetscInt slices = (g->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+  const PetscInt slices = (nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
 
-  for (PetscInt b = 0; b < g->nblock; ++b) {
-    for (PetscInt a = g->block[b]; a < g->block[b + 1]; ++a) {
-      for (int t = 0; t < 2; ++t) {
-        PetscInt *w = &width[t * slices + a / POLDER_ILU_SLICE];
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt p = 0; p < nrow; ++p) {
+      const PetscInt n = entries[t * nrow + p];
+      PetscInt      *w = &width[t * slices + number[p] / POLDER_ILU_SLICE];
 
-        *w = PetscMax(*w, PolderIluRowWidth(g, b, order[a], t));
-      }
+      *w = PetscMax(*w, n);
+      *all += n;
     }
   }
 }
 
 void PolderIluPattern_Host(const PolderIluGraph *g, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[], PetscInt source[])
 {
-  const PetscInt n = (ilu->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE * POLDER_ILU_SLICE;
-
-  for (PetscInt a = 0; a < n; ++a) PolderIluPatternRow(g, ilu, a, order, place, col, source);
-}
-
-void PolderIluCount_Host(const PolderIlu *ilu, PetscInt64 count[2])
-{
-  for (PetscInt a = 0; a < ilu->nrow; ++a) PolderIluCountRowOf(ilu, a, &count[0], &count[1]);
+  for (PetscInt b = 0; b < g->nblock; ++b)
+    for (PetscInt a = g->block[b]; a < g->block[b + 1]; ++a) PolderIluPatternRow(g, ilu, g->block[b], g->block[b + 1], a, order, place, col, source);
+  for (PetscInt a = ilu->nrow; a % POLDER_ILU_SLICE; ++a) PolderIluPatternLane(ilu, a, col, source);
 }

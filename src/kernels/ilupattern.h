@@ -8,12 +8,13 @@
 
 /*
   The entries of the rows of blocks before they are ordered. Block b has the block rows block[b] .. block[b + 1] - 1. Block row p has the entries
-  i[row[p]] .. i[row[p] + 1] - 1; entry k is in column j[k], which is block row column[j[k]], and counts where that is in the same block. row = column = NULL:
-  the rows and columns are block rows. Entry k is at source[k] of the values of the matrix, at k for source = NULL, nowhere for -1
+  i[row[p]] .. i[row[p] + 1] - 1, and those count whose column is a block row of the same block. With column[], entry k is in the column of the block row
+  column[j[k]], and at k of the values of the matrix. Without it, block rows share rows of entries: entry k is in the column of the block row p + j[k], and at
+  base[p] + source[k] of the values of the matrix, nowhere for source[k] = -1
 */
 typedef struct {
   PetscInt        nblock, nrow;
-  const PetscInt *block, *i, *j, *row, *column, *source;
+  const PetscInt *block, *i, *j, *row, *column, *source, *base;
 } PolderIluGraph;
 
 /* to[list[k]] = k */
@@ -23,22 +24,28 @@ POLDER_LAUNCHER int PolderIluInvert_CUDA(PetscInt n, const PetscInt list[], Pets
 PETSC_INTERN void   PolderIluGather_Host(PetscInt n, const PetscInt list[], const PetscInt from[], PetscInt to[]);
 POLDER_LAUNCHER int PolderIluGather_CUDA(PetscInt n, const PetscInt list[], const PetscInt from[], PetscInt to[], PolderStream stream);
 
-/* level[p] <- the level of block row p within its block, number[b] <- the number of levels of block b; both are zero before */
-PETSC_INTERN void   PolderIluLevels_Host(const PolderIluGraph *, PetscInt level[], PetscInt number[]);
-POLDER_LAUNCHER int PolderIluLevels_CUDA(const PolderIluGraph *, PetscInt level[], PetscInt number[], PolderStream stream);
+/*
+  level[p] <- the level of block row p within its block, number[b] <- the number of levels of block b; both are zero before. entries[t nrow + p] <- how many
+  entries block row p has in triangle t
+*/
+PETSC_INTERN void   PolderIluLevels_Host(const PolderIluGraph *, PetscInt level[], PetscInt number[], PetscInt entries[]);
+POLDER_LAUNCHER int PolderIluLevels_CUDA(const PolderIluGraph *, PetscInt level[], PetscInt number[], PetscInt entries[], PolderStream stream);
 /* level[p] += first[b] for the rows of block b: levels of all blocks */
 PETSC_INTERN void   PolderIluNumberLevels_Host(const PolderIluGraph *, const PetscInt first[], PetscInt level[]);
 POLDER_LAUNCHER int PolderIluNumberLevels_CUDA(const PolderIluGraph *, const PetscInt first[], PetscInt level[], PolderStream stream);
 
-/* order[a]: the block row that is row a in the order of levels. width[t slices + s] <- the most entries of a row of slice s in triangle t, zero before */
-PETSC_INTERN void   PolderIluPatternWidths_Host(const PolderIluGraph *, const PetscInt order[], PetscInt width[]);
-POLDER_LAUNCHER int PolderIluPatternWidths_CUDA(const PolderIluGraph *, const PetscInt order[], PetscInt width[], PolderStream stream);
-/* place[order[a]] = a. ilu has the sizes and start[]; col[nz] and source[nz + nrow] <- its arrays of these names */
+/*
+  number[p]: which of nrow rows block row p is in the order of levels. width[t slices + s] <- the most entries[] of a row of slice s in triangle t, *all <- the
+  sum of entries[]; zero before
+*/
+PETSC_INTERN void   PolderIluPatternWidths_Host(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all);
+POLDER_LAUNCHER int PolderIluPatternWidths_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all,
+                                                PolderStream stream);
+/*
+  order[number[p]] = p. place: number[] of the block row of each column of the matrix, which is number[] without column[]. ilu has the sizes and start[];
+  col[nz] and source[nz + nrow] <- its arrays of these names
+*/
 PETSC_INTERN void   PolderIluPattern_Host(const PolderIluGraph *, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[],
                                           PetscInt source[]);
 POLDER_LAUNCHER int PolderIluPattern_CUDA(const PolderIluGraph *, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[],
                                           PetscInt source[], PolderStream stream);
-
-/* count[0] <- entries of both triangles without those that only fill slices, count[1] <- updates of an entry in a factorisation; both zero before */
-PETSC_INTERN void   PolderIluCount_Host(const PolderIlu *ilu, PetscInt64 count[2]);
-POLDER_LAUNCHER int PolderIluCount_CUDA(const PolderIlu *ilu, PetscInt64 count[2], PolderStream stream);

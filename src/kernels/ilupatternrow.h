@@ -18,32 +18,26 @@ POLDER_ROW PetscInt PolderIluBlockOf(PetscInt nblock, const PetscInt block[], Pe
   return low;
 }
 
-/* The entries of block row p, and the block row of the column of one */
+/* The entries of block row p, the block row of the column of one, and its position in the values of the matrix */
 POLDER_ROW const PetscInt *PolderIluEntries(const PolderIluGraph *g, PetscInt p)
 {
-  return g->i + (g->row ? g->row[p] : p);
+  return g->i + g->row[p];
 }
 
-POLDER_ROW PetscInt PolderIluColumn(const PolderIluGraph *g, PetscInt k)
+POLDER_ROW PetscInt PolderIluColumn(const PolderIluGraph *g, PetscInt p, PetscInt k)
 {
-  return g->column ? g->column[g->j[k]] : g->j[k];
+  return g->column ? g->column[g->j[k]] : p + g->j[k];
 }
 
-/* Entries of row p of block b in triangle t */
-POLDER_ROW PetscInt PolderIluRowWidth(const PolderIluGraph *g, PetscInt b, PetscInt p, int t)
+POLDER_ROW PetscInt PolderIluSource(const PolderIluGraph *g, PetscInt p, PetscInt k)
 {
-  const PetscInt *e = PolderIluEntries(g, p), begin = t ? p + 1 : g->block[b], end = t ? g->block[b + 1] : p;
-  PetscInt        n = 0;
-
-  for (PetscInt k = e[0]; k < e[1]; ++k) {
-    const PetscInt q = PolderIluColumn(g, k);
-
-    n += q >= begin && q < end;
-  }
-  return n;
+  return g->column ? k : g->source[k] < 0 ? -1 : g->base[p] + g->source[k];
 }
 
-/* Sorts n pairs, a slice apart, by their columns: Shell's method, which is insertion for up to four */
+/* Rows up to this width are sorted as their entries come, which are nearly in order */
+#define POLDER_ILU_NARROW 64
+
+/* Sorts n pairs, a slice apart, by their columns: Shell's method */
 POLDER_ROW void PolderIluSort(PetscInt n, PetscInt col[], PetscInt source[])
 {
   PetscInt gap = 1;
@@ -64,62 +58,57 @@ POLDER_ROW void PolderIluSort(PetscInt n, PetscInt col[], PetscInt source[])
   }
 }
 
-/* Row a in the order of levels; a lane without a row, a >= nrow, gets entries that only fill its slice */
-POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *ilu, PetscInt a, const PetscInt order[], const PetscInt place[], PetscInt col[],
-                                    PetscInt source[])
+/* Puts a pair behind others, a slice apart, which begin at `first` and end before `at`; narrow: and where it belongs among them */
+POLDER_ROW void PolderIluInsert(PetscBool narrow, PetscInt first, PetscInt at, PetscInt c, PetscInt s, PetscInt col[], PetscInt source[])
 {
-  const PetscBool some = (PetscBool)(a < ilu->nrow);
-  const PetscInt  p = some ? order[a] : 0, b = some ? PolderIluBlockOf(g->nblock, g->block, p) : 0, r0 = g->block[b], r1 = g->block[b + 1];
-  const PetscInt *e = PolderIluEntries(g, p), s = a / POLDER_ILU_SLICE, lane = a % POLDER_ILU_SLICE;
+  for (; narrow && at > first && col[at - POLDER_ILU_SLICE] > c; at -= POLDER_ILU_SLICE) {
+    col[at]    = col[at - POLDER_ILU_SLICE];
+    source[at] = source[at - POLDER_ILU_SLICE];
+  }
+  col[at]    = c;
+  source[at] = s;
+}
+
+/* Row a in the order of levels, of the block r0 .. r1. The rows that it has entries of L with come before it in that order, those of U behind it */
+POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *ilu, PetscInt r0, PetscInt r1, PetscInt a, const PetscInt order[],
+                                    const PetscInt place[], PetscInt col[], PetscInt source[])
+{
+  const PetscInt  p = order[a], s = a / POLDER_ILU_SLICE, lane = a % POLDER_ILU_SLICE, most = POLDER_ILU_NARROW * POLDER_ILU_SLICE;
+  const PetscInt *e = PolderIluEntries(g, p), *of = g->column ? place : place + p, first[2] = {ilu->start[0][s] + lane, ilu->start[1][s] + lane};
+  const PetscInt  end[2]    = {ilu->start[0][s + 1], ilu->start[1][s + 1]};
+  const PetscBool narrow[2] = {(PetscBool)(end[0] - first[0] <= most), (PetscBool)(end[1] - first[1] <= most)};
+  PetscInt        at[2] = {first[0], first[1]}, diagonal = -1;
+
+  for (PetscInt k = e[0]; k < e[1]; ++k) {
+    const PetscInt c = of[g->j[k]];
+    const int      t = c > a;
+
+    if (c < r0 || c >= r1) continue;
+    if (c == a) diagonal = PolderIluSource(g, p, k);
+    else {
+      PolderIluInsert(narrow[t], first[t], at[t], c - r0, PolderIluSource(g, p, k), col, source);
+      at[t] += POLDER_ILU_SLICE;
+    }
+  }
+  source[ilu->nz + a] = diagonal;
+  for (int t = 0; t < 2; ++t) {
+    if (!narrow[t]) PolderIluSort((at[t] - first[t]) / POLDER_ILU_SLICE, col + first[t], source + first[t]);
+    for (PetscInt l = at[t]; l < end[t]; l += POLDER_ILU_SLICE) {
+      col[l]    = a - r0;
+      source[l] = -1;
+    }
+  }
+}
+
+/* Lane a without a row, a >= nrow, gets entries that only fill its slice */
+POLDER_ROW void PolderIluPatternLane(const PolderIlu *ilu, PetscInt a, PetscInt col[], PetscInt source[])
+{
+  const PetscInt s = a / POLDER_ILU_SLICE;
 
   for (int t = 0; t < 2; ++t) {
-    const PetscInt first = ilu->start[t][s] + lane, end = ilu->start[t][s + 1];
-    PetscInt       at = first;
-
-    for (PetscInt k = e[0]; some && k < e[1]; ++k) {
-      const PetscInt q = PolderIluColumn(g, k);
-
-      if (q < r0 || q >= r1 || (t ? q <= p : q >= p)) continue;
-      col[at]    = place[q] - r0;
-      source[at] = g->source ? g->source[k] : k;
-      at += POLDER_ILU_SLICE;
-    }
-    PolderIluSort((at - first) / POLDER_ILU_SLICE, col + first, source + first);
-    for (; at < end; at += POLDER_ILU_SLICE) {
-      col[at]    = some ? a - r0 : 0;
-      source[at] = -1;
-    }
-  }
-  if (!some) return;
-  source[ilu->nz + a] = -1;
-  for (PetscInt k = e[0]; k < e[1]; ++k) {
-    if (PolderIluColumn(g, k) == p) source[ilu->nz + a] = g->source ? g->source[k] : k;
-  }
-}
-
-/* Is column j of a block among the entries of a row in one triangle, which begin at p and ascend? p moves on to it */
-POLDER_ROW PetscBool PolderIluFind(const PetscInt col[], PetscInt j, PetscInt end, PetscInt *p)
-{
-  while (*p < end && col[*p] < j) *p += POLDER_ILU_SLICE;
-  return (PetscBool)(*p < end && col[*p] == j);
-}
-
-/* How many entries row a has in both triangles, and how many updates its elimination makes: for each l_ic, one for each entry of row c of U that it has too */
-POLDER_ROW void PolderIluCountRowOf(const PolderIlu *ilu, PetscInt a, PetscInt64 *entries, PetscInt64 *updates)
-{
-  const PetscInt *col = ilu->col, r0 = ilu->row[PolderIluBlockOf(ilu->nblock, ilu->row, a)], me = a - r0, s = a / POLDER_ILU_SLICE;
-  const PetscInt  lend = ilu->start[0][s + 1], ubegin = ilu->start[1][s] + a % POLDER_ILU_SLICE, uend = ilu->start[1][s + 1];
-
-  for (PetscInt u = ubegin; u < uend && col[u] != me; u += POLDER_ILU_SLICE) ++*entries;
-  for (PetscInt p = ilu->start[0][s] + a % POLDER_ILU_SLICE; p < lend && col[p] != me; p += POLDER_ILU_SLICE) {
-    const PetscInt c = col[p], row = r0 + c, end = ilu->start[1][row / POLDER_ILU_SLICE + 1];
-    PetscInt       l = p, u = ubegin;
-
-    ++*entries;
-    for (PetscInt q = ilu->start[1][row / POLDER_ILU_SLICE] + row % POLDER_ILU_SLICE; q < end && col[q] != c; q += POLDER_ILU_SLICE) {
-      const PetscInt j = col[q];
-
-      *updates += j == me || (j < me ? PolderIluFind(col, j, lend, &l) : PolderIluFind(col, j, uend, &u));
+    for (PetscInt l = ilu->start[t][s] + a % POLDER_ILU_SLICE; l < ilu->start[t][s + 1]; l += POLDER_ILU_SLICE) {
+      col[l]    = 0;
+      source[l] = -1;
     }
   }
 }

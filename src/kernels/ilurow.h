@@ -36,46 +36,6 @@ POLDER_ROW PetscBool PolderIluSmall(const PolderIluPivots *pivots, PetscScalar v
   return (PetscBool)((v < 0 ? -v : v) < pivots->drop * (sqrt(pivots->sum[i]) * sqrt(pivots->sum[j])));
 }
 
-/*
-  Eliminates row i of the block that begins at row r0, and returns its pivot. Until the block is done the upper triangle is D U, and
-  a_ij <- a_ij - (w_ic w_cj) / d_c, l_ic = w_ic / d_c. This order of the factors makes L = U^T for a symmetric matrix.
-*/
-POLDER_ROW PetscScalar PolderIluEliminateRow(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscInt r0, PetscInt i, PetscScalar val[])
-{
-  const PetscInt *col = ilu->col, *upper = ilu->start[1], s = i / POLDER_ILU_SLICE, me = i - r0;
-  const PetscInt  lend = ilu->start[0][s + 1], ubegin = upper[s] + i % POLDER_ILU_SLICE, uend = upper[s + 1];
-  PetscScalar     pivot = val[ilu->nz + i];
-
-  for (PetscInt p = ilu->start[0][s] + i % POLDER_ILU_SLICE; p < lend && col[p] != me; p += POLDER_ILU_SLICE) {
-    const PetscInt    c = col[p], row = r0 + c, end = upper[row / POLDER_ILU_SLICE + 1];
-    const PetscScalar w = val[p], inverse = val[ilu->nz + row];
-    PetscInt          l = p + POLDER_ILU_SLICE, u = ubegin;
-
-    if (pivots->drop > 0 && PolderIluSmall(pivots, w, i, row)) {
-      val[p] = 0;
-      continue;
-    }
-    for (PetscInt q = upper[row / POLDER_ILU_SLICE] + row % POLDER_ILU_SLICE; q < end && col[q] != c; q += POLDER_ILU_SLICE) {
-      const PetscInt    j      = col[q];
-      const PetscScalar update = (w * val[q]) * inverse;
-
-      if (j < me) {
-        while (l < lend && col[l] < j) l += POLDER_ILU_SLICE;
-        if (l < lend && col[l] == j) val[l] -= update;
-      } else if (j == me) pivot -= update;
-      else {
-        while (u < uend && col[u] < j) u += POLDER_ILU_SLICE;
-        if (u < uend && col[u] == j) val[u] -= update;
-      }
-    }
-    val[p] = w * inverse;
-  }
-  for (PetscInt u = ubegin; pivots->drop > 0 && u < uend && col[u] != me; u += POLDER_ILU_SLICE) {
-    if (PolderIluSmall(pivots, val[u], i, r0 + col[u])) val[u] = 0;
-  }
-  return pivot;
-}
-
 /* D U -> U */
 POLDER_ROW void PolderIluScaleRow(const PolderIlu *ilu, PetscInt i, PetscScalar val[])
 {

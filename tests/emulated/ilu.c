@@ -2,6 +2,11 @@
 #include "emulated.h"
 #include "kernels/ilupattern.h"
 
+size_t PolderIluWork_CUDA(const PolderIlu *ilu)
+{
+  return PolderIluWork_Host(ilu);
+}
+
 PolderEmulate(PolderIluFactor, (const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream), ilu,
               pivots, aa, val);
 PolderEmulate(PolderIluRound, (const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream), ilu, val, rounded, row);
@@ -15,11 +20,13 @@ PolderEmulate(PolderIluAdd,
               n, ptr, list, weight, x, z);
 PolderEmulate(PolderIluInvert, (PetscInt n, const PetscInt list[], PetscInt to[], PolderStream stream), n, list, to);
 PolderEmulate(PolderIluGather, (PetscInt n, const PetscInt list[], const PetscInt from[], PetscInt to[], PolderStream stream), n, list, from, to);
-PolderEmulate(PolderIluLevels, (const PolderIluGraph *g, PetscInt level[], PetscInt number[], PolderStream stream), g, level, number);
+PolderEmulate(PolderIluLevels, (const PolderIluGraph *g, PetscInt level[], PetscInt number[], PetscInt entries[], PolderStream stream), g, level, number,
+              entries);
 PolderEmulate(PolderIluNumberLevels, (const PolderIluGraph *g, const PetscInt first[], PetscInt level[], PolderStream stream), g, first, level);
-PolderEmulate(PolderIluPatternWidths, (const PolderIluGraph *g, const PetscInt order[], PetscInt width[], PolderStream stream), g, order, width);
+PolderEmulate(PolderIluPatternWidths,
+              (PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all, PolderStream stream), nrow, entries, number,
+              width, all);
 PolderEmulate(PolderIluPattern,
               (const PolderIluGraph *g, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[], PetscInt source[],
                PolderStream stream),
               g, ilu, order, place, col, source);
-PolderEmulate(PolderIluCount, (const PolderIlu *ilu, PetscInt64 count[2], PolderStream stream), ilu, count);

@@ -111,13 +111,12 @@ typedef struct {
 
 /* Of this process, for the view */
 typedef struct {
-  PetscInt       smallest, nshifted;
-  PetscBool      full;            /* the factors would have too many entries: there are none */
-  PetscLogDouble flops;           /* of a factorisation of all blocks */
-  PetscInt64     levels;          /* of all blocks */
-  PetscInt64     entries, filled; /* of the factors with their diagonals; of the slices */
-  PetscInt64     matrix;          /* of the diagonal block of the process */
-  PetscReal      shift;           /* the largest */
+  PetscInt   smallest, nshifted;
+  PetscBool  full;            /* the factors would have too many entries: there are none */
+  PetscInt64 levels;          /* of all blocks */
+  PetscInt64 entries, filled; /* of the factors with their diagonals; of the slices */
+  PetscInt64 matrix;          /* of the diagonal block of the process */
+  PetscReal  shift;           /* the largest */
 } NRASCounts;
 
 /* Identifies a pattern; mat = 0: none */

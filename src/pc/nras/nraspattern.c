@@ -44,8 +44,8 @@ static PetscErrorCode NRASZeros_Private(const PolderPlace *place, size_t n, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The levels: the arrays NRAS_LEVEL and NRAS_FIRST, *order, and how many levels there are */
-static PetscErrorCode NRASLevels_Private(PC_NRAS *nras, const PolderPlace *place, const PolderIluGraph *g, PetscInt **order)
+/* The levels: the arrays NRAS_LEVEL and NRAS_FIRST, *order, and how many levels there are; entries[2 nrow]: of the rows of both triangles */
+static PetscErrorCode NRASLevels_Private(PC_NRAS *nras, const PolderPlace *place, const PolderIluGraph *g, PetscInt entries[], PetscInt **order)
 {
   PetscInt       **array = nras->at[place->device].array, *number, *here, *level;
   PolderIlu       *ilu   = &nras->at[place->device].ilu;
@@ -54,7 +54,7 @@ static PetscErrorCode NRASLevels_Private(PC_NRAS *nras, const PolderPlace *place
   PetscFunctionBegin;
   PetscCall(NRASZeros_Private(place, (size_t)g->nrow, &level));
   PetscCall(NRASZeros_Private(place, (size_t)g->nblock, &number));
-  PolderRun(place, PolderIluLevels, g, level, number);
+  PolderRun(place, PolderIluLevels, g, level, number, entries);
   PetscCall(PetscMalloc1(g->nblock + 1, &here));
   PetscCall(PolderPlaceFetch(place, sizeof(PetscInt) * (size_t)g->nblock, &number, here + 1));
   here[0] = 0;
@@ -82,15 +82,19 @@ static PetscErrorCode NRASLevels_Private(PC_NRAS *nras, const PolderPlace *place
 }
 
 /* The slices of both triangles: the arrays NRAS_LOWER and NRAS_UPPER, and the number of entries with those that only fill slices */
-static PetscErrorCode NRASSlices_Private(PC_NRAS *nras, const PolderPlace *place, const PolderIluGraph *g, const PetscInt order[])
+static PetscErrorCode NRASSlices_Private(PC_NRAS *nras, const PolderPlace *place, PetscInt nrow, const PetscInt entries[], const PetscInt number[])
 {
-  const PetscInt slices = (g->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
-  PetscInt64     at     = 0;
+  const PetscInt slices = (nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+  PetscInt64     at     = 0, *all;
   PetscInt      *width, *start;
 
   PetscFunctionBegin;
   PetscCall(NRASZeros_Private(place, 2 * (size_t)slices, &width));
-  PolderRun(place, PolderIluPatternWidths, g, order, width);
+  PetscCall(PolderPlaceMalloc(place, 1, &all));
+  PetscCall((*place->zero)(all, sizeof(*all)));
+  PolderRun(place, PolderIluPatternWidths, nrow, entries, number, width, all);
+  PetscCall(PolderPlaceFetch(place, sizeof(*all), &all, &nras->counts.entries));
+  nras->counts.entries += nrow;
   PetscCall(PetscMalloc1(2 * slices + 1, &start));
   PetscCall(PolderPlaceFetch(place, sizeof(PetscInt) * 2 * (size_t)slices, &width, start));
   for (PetscInt s = 0; s < 2 * slices; ++s) {
@@ -98,31 +102,15 @@ static PetscErrorCode NRASSlices_Private(PC_NRAS *nras, const PolderPlace *place
 
     start[s] = (PetscInt)at;
     at += (PetscInt64)n * POLDER_ILU_SLICE;
-    PetscCall(PCNRASCheckEntries(at + g->nrow));
+    PetscCall(PCNRASCheckEntries(at + nrow));
   }
   start[2 * slices] = nras->at[place->device].ilu.nz = (PetscInt)at;
+  nras->counts.filled                                = at + nrow;
   for (int t = 0; t < 2; ++t) {
     nras->length[NRAS_LOWER + t] = slices + 1;
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(slices + 1), start + t * slices, &nras->at[place->device].array[NRAS_LOWER + t]));
   }
   PetscCall(PetscFree(start));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The numbers that -ksp_view and the log show */
-static PetscErrorCode NRASCount_Private(PC_NRAS *nras, const PolderPlace *place)
-{
-  const PolderIlu *ilu = &nras->at[place->device].ilu;
-  PetscInt64       here[2], *count;
-
-  PetscFunctionBegin;
-  PetscCall(PolderPlaceMalloc(place, 2, &count));
-  PetscCall((*place->zero)(count, sizeof(here)));
-  PolderRun(place, PolderIluCount, ilu, count);
-  PetscCall(PolderPlaceFetch(place, sizeof(here), &count, here));
-  nras->counts.entries = here[0] + ilu->nrow;
-  nras->counts.filled  = (PetscInt64)ilu->nz + ilu->nrow;
-  nras->counts.flops   = (PetscLogDouble)(here[0] + ilu->nrow + 3 * here[1]); // a multiplication for each entry, three operations for each update
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,7 +130,7 @@ PetscErrorCode PCNRASPattern(PC pc, const PolderPlace *place, const PolderIluGra
   PC_NRAS       *nras = (PC_NRAS *)pc->data;
   NRASAt        *at   = &nras->at[place->device];
   PolderIluGraph g    = *graph;
-  PetscInt      *order, *number, *row;
+  PetscInt      *order, *number, *row, *entries;
 
   PetscFunctionBegin;
   nras->made = place;
@@ -156,23 +144,25 @@ PetscErrorCode PCNRASPattern(PC pc, const PolderPlace *place, const PolderIluGra
   }
   PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(blocks->n + 1), blocks->ptr, &at->array[NRAS_ROW]));
   g.block = at->array[NRAS_ROW];
-  PetscCall(NRASLevels_Private(nras, place, &g, &order));
-  PetscCall(NRASSlices_Private(nras, place, &g, order));
+  PetscCall(PolderPlaceMalloc(place, 2 * (size_t)g.nrow, &entries));
+  PetscCall(NRASLevels_Private(nras, place, &g, entries, &order));
+  PetscCall(PolderPlaceMalloc(place, g.nrow, &number));
+  PolderRun(place, PolderIluInvert, g.nrow, order, number);
+  PetscCall(NRASSlices_Private(nras, place, g.nrow, entries, number));
+  PetscCall((*place->free)(&entries));
   nras->length[NRAS_COL]    = at->ilu.nz;
   nras->length[NRAS_SOURCE] = at->ilu.nz + g.nrow;
   PetscCall(PolderPlaceMalloc(place, at->ilu.nz, &at->array[NRAS_COL]));
   PetscCall(PolderPlaceMalloc(place, at->ilu.nz + g.nrow, &at->array[NRAS_SOURCE]));
   PCNRASPointToArrays(at);
-  PetscCall(PolderPlaceMalloc(place, g.nrow, &number));
-  PolderRun(place, PolderIluInvert, g.nrow, order, number);
-  PolderRun(place, PolderIluPattern, &g, &at->ilu, order, number, at->array[NRAS_COL], at->array[NRAS_SOURCE]);
-  PetscCall((*place->free)(&number));
   PetscCall(PolderPlaceMalloc(place, g.nrow, &row));
+  if (g.column) PolderRun(place, PolderIluGather, g.nrow, g.column, number, row);
+  PolderRun(place, PolderIluPattern, &g, &at->ilu, order, g.column ? row : number, at->array[NRAS_COL], at->array[NRAS_SOURCE]);
+  PetscCall((*place->free)(&number));
   PolderRun(place, PolderIluGather, g.nrow, order, blocks->row, row);
   PetscCall((*place->free)(&order));
   PetscCall((*place->free)(&blocks->row));
   blocks->row = row;
-  PetscCall(NRASCount_Private(nras, place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -182,7 +182,7 @@ typedef enum {
 typedef struct {
   PetscInt  *todo, *zero, *bad, left;
   PetscReal *shift;
-  PetscInt64 worst;
+  PetscInt64 worst, updates;
 } NRASProgress;
 
 static PetscErrorCode NRASFail_Private(const PC_NRAS *nras, const PolderPlace *place, PetscInt i, NRASKind kind, NRASProgress *p)
@@ -237,6 +237,8 @@ static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace 
   PetscCall(PolderPlaceMalloc(place, nb, &pivots.zero));
   PetscCall(PolderPlaceMalloc(place, nb, &pivots.bad));
   PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &pivots.sum));
+  PetscCall((*place->malloc)(place->device ? PolderWorkSize(PolderIluWork_CUDA(&at->ilu)) : PolderIluWork_Host(&at->ilu), &pivots.work));
+  PetscCall(PolderPlaceUpload(place, sizeof(p->updates), &p->updates, &pivots.updates));
   PetscCall(PetscMalloc1(nb + 1, &row));
   PetscCall(PolderPlaceTake(place, nb + 1, at->ilu.row, row));
   pivots.todo = todo;
@@ -255,6 +257,8 @@ static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace 
   PetscCall((*place->free)(&pivots.zero));
   PetscCall((*place->free)(&pivots.bad));
   PetscCall((*place->free)(&pivots.sum));
+  PetscCall((*place->free)(&pivots.work));
+  PetscCall(PolderPlaceFetch(place, sizeof(p->updates), &pivots.updates, &p->updates));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -362,7 +366,7 @@ static PetscErrorCode NRASFactorAt_Private(PC pc, const PolderPlace *place)
   PetscCall((*place->timebegin)());
   PetscCall(NRASFactorValues_Private(nras, place, v.aa, val, &p));
   PetscCall((*place->timeend)());
-  PetscCall((*place->logflops)(nras->counts.flops));
+  PetscCall((*place->logflops)((PetscLogDouble)(nras->counts.entries + 3 * p.updates))); // a multiplication for each entry, three operations for each update
   PetscCall(NRASRestoreValues_Private(pc, place, &v));
   PetscCall(NRASKeep_Private(nras, place, val, &p));
   nras->counts.nshifted = 0;
