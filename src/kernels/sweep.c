@@ -1,9 +1,30 @@
 /* Sweeps by levels and their factors on the host. */
 #include "sweep.h"
 
-void PolderSweepTake_Host(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[])
+void PolderSweepWidths_Host(const PolderSweep *S, const PolderSweepEntries *E, PetscInt width[], PetscInt *entries)
 {
-  for (PetscInt k = 0; k < n; ++k) val[k] = source[k] < 0 ? 0 : source[k] < split ? aa[source[k]] : ba[source[k] - split];
+  const PetscInt slices = PolderSweepSlices(S->n);
+  PetscInt       sum    = 0;
+
+  for (PetscInt i = 0; i < S->n; ++i) {
+    const PetscInt slice = S->place[i] / POLDER_SWEEP_SLICE;
+    PetscInt       count[2];
+
+    PolderSweepCount(E, S->n, i, count);
+    for (int t = 0; t < 2; ++t) width[t * slices + slice] = PetscMax(width[t * slices + slice], count[t]);
+    sum += count[0] + count[1];
+  }
+  *entries += sum;
+}
+
+void PolderSweepPattern_Host(const PolderSweep *S, const PolderSweepEntries *E)
+{
+  for (PetscInt p = 0; p < S->n; ++p) PolderSweepColumns(E, S, p);
+}
+
+void PolderSweepValues_Host(const PolderSweep *S, PolderRows own, PolderRows ghosts)
+{
+  for (PetscInt p = 0; p < S->n; ++p) PolderSweepValuesRow(S, p, &own, &ghosts);
 }
 
 void PolderSweepFactor_Host(const PolderSweep *S, PetscInt first, PetscInt last, PetscInt eliminate, PetscReal omega, PetscInt *bad)

@@ -93,34 +93,26 @@ static PetscErrorCode PCFSAIPower_Private(PC pc, const PolderCSR *A, Mat *P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Global coordinates of the lower triangle of P, ascending in each row; start[m + 1] */
-static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt start[], PetscInt **rows, PetscInt **columns)
+/* The lower triangle of P: global columns, ascending in each row; start[m + 1] */
+static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt start[], PetscInt **columns)
 {
-  const PetscInt most = P->nz + (P->bi ? P->bi[P->m] : 0) + P->m;
-  PetscInt      *row, *column, nz = 0;
+  PetscInt *column, nz = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(most, rows, most, columns));
-  row    = *rows;
-  column = *columns;
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, P->nz + (P->bi ? P->bi[P->m] : 0) + P->m, &column));
   for (PetscInt i = 0; i < P->m; ++i) {
     start[i] = nz;
-    for (PetscInt k = P->ai[i]; k < P->ai[i + 1]; ++k) {
-      if (P->aj[k] < i) column[nz++] = P->rstart + P->aj[k];
-    }
-    for (PetscInt k = P->bi ? P->bi[i] : 0; P->bi && k < P->bi[i + 1]; ++k) {
-      if (P->garray[P->bj[k]] < P->rstart) column[nz++] = P->garray[P->bj[k]];
-    }
-    PetscCall(PetscSortInt(nz - start[i], column + start[i]));
+    for (PetscInt k = P->bi ? P->bi[i] : 0; P->bi && k < P->bi[i + 1] && P->garray[P->bj[k]] < P->rstart; ++k) column[nz++] = P->garray[P->bj[k]];
+    for (PetscInt k = P->ai[i]; k < P->ai[i + 1] && P->aj[k] < i; ++k) column[nz++] = P->rstart + P->aj[k];
     column[nz++] = P->rstart + i;
-    for (PetscInt k = start[i]; k < nz; ++k) row[k] = P->rstart + i;
   }
   start[P->m] = nz;
+  *columns    = column;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On several processes: the rows that the small systems need, and local[] <- where each column is among them */
-static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz, const PetscInt column[], PetscInt local[])
+/* On several processes: the rows that the small systems need, and column[] <- where each column is among them */
+static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz, PetscInt column[])
 {
   PC_FSAI        *fsai = (PC_FSAI *)pc->data;
   PetscInt       *need, n = P->nghost, at;
@@ -135,61 +127,59 @@ static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz,
   PetscCall(ISGetIndices(fsai->is, &is));
   for (PetscInt k = 0; k < nz; ++k) {
     PetscCall(PetscFindInt(column[k], n, is, &at));
-    local[k] = at;
+    column[k] = at;
   }
   PetscCall(ISRestoreIndices(fsai->is, &is));
   PetscCall(MatCreateSubMatrices(pc->pmat, 1, &fsai->is, &fsai->is, MAT_INITIAL_MATRIX, &fsai->part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* G and the rows that its systems need, at the place, from the coordinates of the pattern */
-static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, const PetscInt start[], const PetscInt row[], const PetscInt column[])
+/* G and the rows that its systems need, at the place, from the pattern, whose arrays it takes */
+static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, PetscInt **start, PetscInt **column)
 {
   PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
   const PolderPlace *place = fsai->common.rows.place;
   PolderCSR          E;
-  PetscInt          *local, m = P->m, nz = start[m];
+  PetscInt           m = P->m, nz = (*start)[m];
   PetscMPIInt        size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   fsai->longest = 0;
-  for (PetscInt i = 0; i < m; ++i) fsai->longest = PetscMax(fsai->longest, start[i + 1] - start[i]);
-  PetscCall(PolderFactoredCreate(pc, nz, row, column, PETSC_TRUE));
-  PetscCall(PetscMalloc1(nz, &local));
+  for (PetscInt i = 0; i < m; ++i) fsai->longest = PetscMax(fsai->longest, (*start)[i + 1] - (*start)[i]);
+  PetscCall(PolderFactoredCreate(pc, *start, *column, PETSC_TRUE));
   if (size > 1) {
-    PetscCall(PCFSAIRows_Private(pc, P, nz, column, local));
+    PetscCall(PCFSAIRows_Private(pc, P, nz, *column));
     PetscCall(PolderMatGetCSR(fsai->part[0], &E));
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(E.m + 1), E.ai, &fsai->ei));
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)E.nz, E.aj, &fsai->ej));
     PetscCall(PolderPlaceMalloc(place, E.nz, &fsai->ea));
     PetscCall(PolderMatRestoreCSR(fsai->part[0], &E));
-  } else PetscCall(PetscArraycpy(local, column, nz));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(m + 1), start, &fsai->gi));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, local, &fsai->gj));
+  }
+  PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)(m + 1), start, &fsai->gi));
+  PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)nz, column, &fsai->gj));
   fsai->threads = 1;
   if (place->device) fsai->threads = (PetscInt)PetscMin((PetscReal)m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
   PetscCall((*place->malloc)(sizeof(PetscScalar) * (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
   PetscCall(PolderPlaceMalloc(place, 1, &fsai->bad));
-  PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNUSED const PolderCSR *there)
 {
   PolderCSR rows;
   Mat       P;
-  PetscInt *start, *row, *column;
+  PetscInt *start, *column;
 
   PetscFunctionBegin;
   PetscCall(PCFSAIPower_Private(pc, csr, &P));
   PetscCall(PolderMatGetCSR(P, &rows));
-  PetscCall(PetscMalloc1(csr->m + 1, &start));
-  PetscCall(PCFSAITriangle_Private(&rows, start, &row, &column));
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->m + 1, &start));
+  PetscCall(PCFSAITriangle_Private(&rows, start, &column));
   if (!pc->failedreason) PetscCall(PCFSAICheckRows_Private(pc, csr->m, start));
-  if (!pc->failedreason) PetscCall(PCFSAICreate_Private(pc, &rows, start, row, column));
-  PetscCall(PetscFree2(row, column));
-  PetscCall(PetscFree(start));
+  if (!pc->failedreason) PetscCall(PCFSAICreate_Private(pc, &rows, &start, &column));
+  PetscCall((*PolderOnHost.free)(&start));
+  PetscCall((*PolderOnHost.free)(&column));
   PetscCall(PolderMatRestoreCSR(P, &rows));
   PetscCall(MatDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -201,6 +191,7 @@ static PetscErrorCode PCFSAIValues_Private(PC pc, const PolderCSR *csr)
   const PolderPlace *place = fsai->common.rows.place;
   PolderFsai         F     = {.n = csr->m, .gi = fsai->gi, .gj = fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa};
   PetscInt           bad   = PETSC_MAX_INT;
+  PetscScalar       *val;
 
   PetscFunctionBegin;
   if (fsai->part) {
@@ -215,9 +206,10 @@ static PetscErrorCode PCFSAIValues_Private(PC pc, const PolderCSR *csr)
     F.ea = fsai->ea;
   }
   PetscCall(PolderPlacePut(place, 1, &bad, fsai->bad));
-  PolderRun(place, PolderFsaiRows, &F, fsai->threads, fsai->work, fsai->common.val, fsai->bad);
+  PetscCall(PolderFactoredGet(pc, &val));
+  PolderRun(place, PolderFsaiRows, &F, fsai->threads, fsai->work, val, fsai->bad);
   PetscCall(PolderPlaceTake(place, 1, fsai->bad, &bad));
-  PetscCall(PolderFactoredSet(pc));
+  PetscCall(PolderFactoredSet(pc, &val));
   PetscCall(PolderRowsCheckPivot(pc, bad, "the matrix is not positive definite"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
