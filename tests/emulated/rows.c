@@ -19,7 +19,13 @@ PolderEmulate(PolderRowsCheck,
               (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscInt *bad,
                PolderStream stream),
               m, ai, aj, aa, bi, ba, bad);
-PolderEmulate(PolderFsaiRows, (const PolderFsai *F, PetscInt threads, PetscScalar work[], PetscScalar val[], PetscInt *bad, PolderStream stream), F, 1, work,
-              val, bad);
 PolderEmulate(PolderIpRows, (const PolderIp *P, PolderRows rows, PolderRows ghosts, const PetscScalar d[], PetscScalar val[], PolderStream stream), P, rows,
               ghosts, d, val);
+
+int PolderFsaiRows_CUDA(const PolderFsai *F, PetscInt threads, PetscScalar work[], PetscScalar val[], PetscInt *bad, PolderStream stream)
+{
+  for (PetscInt i = 0; i < F->n; ++i) { // one row at a time, as a thread
+    if (!PolderFsaiRow(F, i, 1, work, val + F->gi[i])) *bad = PetscMin(*bad, i);
+  }
+  return 0;
+}

@@ -173,13 +173,14 @@ static PetscErrorCode TestFsai(PETSC_UNUSED void *work, PolderStream stream)
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
     for (PetscInt threads = 1; threads < 300; threads += 127) {
       Rows         A;
-      PetscInt    *gi, *gj, *di, *dj, *dbad, nz = 0, bad = PETSC_MAX_INT, badthere = PETSC_MAX_INT;
+      PetscInt    *gi, *gj, *where, *di, *dj, *dbad, nz = 0, bad = PETSC_MAX_INT, badthere = PETSC_MAX_INT;
       PetscScalar *val, *dval, *small_[2];
 
       PetscCall(RowsCreate(Sizes[s], &A));
       if (A.n > 64) A.a[A.i[A.n - 1]] = -20; // not positive definite
       PetscCall(PolderDeviceFromHost(A.da, A.a, sizeof(PetscScalar) * (size_t)A.nz));
-      PetscCall(PetscMalloc4(A.n + 1, &gi, A.nz, &gj, A.nz, &val, PolderFsaiWork(9), &small_[0]));
+      PetscCall(PetscMalloc4(A.n + 1, &gi, A.nz, &gj, A.nz, &val, PolderFsaiWork_Host(9), &small_[0]));
+      PetscCall(PetscCalloc1(A.n, &where));
       for (PetscInt i = 0; i < A.n; ++i) {
         gi[i] = nz;
         for (PetscInt k = A.i[i]; k < A.i[i + 1] && A.j[k] <= i; ++k) gj[nz++] = A.j[k];
@@ -192,7 +193,7 @@ static PetscErrorCode TestFsai(PETSC_UNUSED void *work, PolderStream stream)
       PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)nz, val, &dval));
       PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * PolderFsaiWork(9) * (size_t)threads, &small_[1]));
       {
-        const PolderFsai here = {A.n, gi, gj, A.i, A.j, A.a}, there = {A.n, di, dj, A.di, A.dj, A.da};
+        const PolderFsai here = {A.n, gi, gj, A.i, A.j, A.a, where}, there = {A.n, di, dj, A.di, A.dj, A.da, NULL};
 
         PolderFsaiRows_Host(&here, 1, small_[0], val, &bad);
         PolderLaunch(PolderFsaiRows_CUDA(&there, threads, small_[1], dval, dbad, stream));
@@ -203,6 +204,8 @@ static PetscErrorCode TestFsai(PETSC_UNUSED void *work, PolderStream stream)
       PetscCall(PolderDeviceFree(&di));
       PetscCall(PolderDeviceFree(&dj));
       PetscCall(PolderDeviceFree(&small_[1]));
+      for (PetscInt i = 0; i < A.n; ++i) wrong += where[i] != 0;
+      PetscCall(PetscFree(where));
       PetscCall(PetscFree4(gi, gj, val, small_[0]));
       PetscCall(RowsDestroy(&A));
     }

@@ -3,6 +3,7 @@
 #include "core/refusal.h"
 #include "kernels/fsai.h"
 #include "rows/factored.h"
+#include "rows/power.h"
 #include <petsc/private/pcimpl.h>
 
 /* Bytes of work on the device, which decide how many rows are computed at once */
@@ -14,7 +15,7 @@ typedef struct {
   PetscInt       longest; /* entries of the longest row of G */
   IS             is;      /* on several processes: the rows whose entries the rows of G need, ascending */
   Mat           *part;    /* and these rows; NULL: the matrix itself */
-  PetscInt      *gi, *gj, *ei, *ej, *bad;
+  PetscInt      *gi, *gj, *ei, *ej, *where, *bad;
   PetscScalar   *ea, *work;
   PetscInt       threads;
 } PC_FSAI;
@@ -42,18 +43,15 @@ static PetscInt PCFSAILength(const PolderCSR *A, PetscInt i)
 }
 
 /* May A P be computed? Its products are the sum over j of the entries of column j of A, which is symmetric, times those of row j of P. Collective */
-static PetscErrorCode PCFSAICheckProduct_Private(PC pc, const PolderCSR *A, Mat P)
+static PetscErrorCode PCFSAICheckProduct_Private(PC pc, const PolderCSR *A, const PolderCSR *P)
 {
   PetscReal sum[2] = {0, 0};
-  PolderCSR rows;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(P, &rows));
   for (PetscInt i = 0; i < A->m; ++i) {
-    sum[0] += (PetscReal)PCFSAILength(A, i) * PCFSAILength(&rows, i);
+    sum[0] += (PetscReal)PCFSAILength(A, i) * PCFSAILength(P, i);
     sum[1] += PCFSAILength(A, i);
   }
-  PetscCall(PolderMatRestoreCSR(P, &rows));
   PetscCall(PCFSAICheck_Private(pc, sum, PC_FSAI_PRODUCTS_MAX, "products for each entry of the matrix in its power"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -69,23 +67,26 @@ static PetscErrorCode PCFSAICheckRows_Private(PC pc, PetscInt m, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of A^power, or of the power at which the matrix is refused. The products are made on the host: cuSPARSE refuses large ones */
+/* On several processes: a matrix with the pattern of A^power, or of the power at which it is refused. The products are made on the host: cuSPARSE refuses large
+   ones */
 static PetscErrorCode PCFSAIPower_Private(PC pc, const PolderCSR *A, Mat *P)
 {
-  PC_FSAI *fsai = (PC_FSAI *)pc->data;
-  Mat      host;
+  PC_FSAI  *fsai = (PC_FSAI *)pc->data;
+  PolderCSR rows;
+  Mat       host;
 
   PetscFunctionBegin;
-  *P = pc->pmat;
-  PetscCall(PetscObjectReference((PetscObject)*P));
-  if (fsai->power == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_INITIAL_MATRIX, &host));
+  *P = host;
+  PetscCall(PetscObjectReference((PetscObject)*P));
   for (PetscInt k = 1; k < fsai->power; ++k) {
     Mat next;
 
-    PetscCall(PCFSAICheckProduct_Private(pc, A, *P));
+    PetscCall(PolderMatGetPattern(*P, &rows));
+    PetscCall(PCFSAICheckProduct_Private(pc, A, &rows));
+    PetscCall(PolderMatRestoreCSR(*P, &rows));
     if (pc->failedreason) break;
-    PetscCall(MatMatMult(host, k == 1 ? host : *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
+    PetscCall(MatMatMult(host, *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
     PetscCall(MatDestroy(P));
     *P = next;
   }
@@ -93,12 +94,38 @@ static PetscErrorCode PCFSAIPower_Private(PC pc, const PolderCSR *A, Mat *P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The lower triangle of P: global columns, ascending in each row; start[m + 1] */
-static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt start[], PetscInt **columns)
+/* On one process: the lower triangle of A^power; no arrays when it is refused */
+static PetscErrorCode PCFSAIPowerHere_Private(PC pc, const PolderCSR *A, PetscInt **start, PetscInt **column)
 {
-  PetscInt *column, nz = 0;
+  PC_FSAI      *fsai = (PC_FSAI *)pc->data;
+  PolderPattern P    = {.n = 0}, next;
 
   PetscFunctionBegin;
+  for (PetscInt k = 1; k < fsai->power; ++k) {
+    const PolderCSR rows = {.m = A->m, .ai = k > 1 ? P.start : A->ai};
+
+    PetscCall(PCFSAICheckProduct_Private(pc, A, &rows));
+    if (pc->failedreason) break;
+    PetscCall(PolderPatternProduct(A, k > 1 ? &P : NULL, (PetscBool)(k + 1 == fsai->power), &next));
+    PetscCall(PolderPatternDestroy(&P));
+    P = next;
+  }
+  if (!pc->failedreason) {
+    *start  = P.start;
+    *column = P.column;
+    P.start = P.column = NULL;
+  }
+  PetscCall(PolderPatternDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lower triangle of P: global columns, ascending in each row */
+static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt **starts, PetscInt **columns)
+{
+  PetscInt *start, *column, nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, P->m + 1, &start));
   PetscCall(PolderPlaceMalloc(&PolderOnHost, P->nz + (P->bi ? P->bi[P->m] : 0) + P->m, &column));
   for (PetscInt i = 0; i < P->m; ++i) {
     start[i] = nz;
@@ -107,6 +134,7 @@ static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt start[
     column[nz++] = P->rstart + i;
   }
   start[P->m] = nz;
+  *starts     = start;
   *columns    = column;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,7 +168,7 @@ static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, PetscInt *
   PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
   const PolderPlace *place = fsai->common.rows.place;
   PolderCSR          E;
-  PetscInt           m = P->m, nz = (*start)[m];
+  PetscInt           m = P->m, nz = (*start)[m], rows = m;
   PetscMPIInt        size;
 
   PetscFunctionBegin;
@@ -154,33 +182,44 @@ static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, PetscInt *
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(E.m + 1), E.ai, &fsai->ei));
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)E.nz, E.aj, &fsai->ej));
     PetscCall(PolderPlaceMalloc(place, E.nz, &fsai->ea));
+    rows = E.m;
     PetscCall(PolderMatRestoreCSR(fsai->part[0], &E));
   }
   PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)(m + 1), start, &fsai->gi));
   PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)nz, column, &fsai->gj));
-  fsai->threads = 1;
-  if (place->device) fsai->threads = (PetscInt)PetscMin((PetscReal)m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
-  PetscCall((*place->malloc)(sizeof(PetscScalar) * (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
+  if (place->device) {
+    fsai->threads = (PetscInt)PetscMin((PetscReal)m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
+    PetscCall(PolderPlaceMalloc(place, (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
+  } else {
+    PetscCall(PolderPlaceMalloc(place, PolderFsaiWork_Host(fsai->longest), &fsai->work));
+    PetscCall(PolderPlaceMalloc(place, rows, &fsai->where));
+    PetscCall((*place->zero)(fsai->where, sizeof(PetscInt) * (size_t)rows));
+  }
   PetscCall(PolderPlaceMalloc(place, 1, &fsai->bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNUSED const PolderCSR *there)
 {
-  PolderCSR rows;
-  Mat       P;
-  PetscInt *start, *column;
+  PC_FSAI  *fsai = (PC_FSAI *)pc->data;
+  PolderCSR rows = *csr;
+  Mat       P    = NULL;
+  PetscInt *start = NULL, *column = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PCFSAIPower_Private(pc, csr, &P));
-  PetscCall(PolderMatGetCSR(P, &rows));
-  PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->m + 1, &start));
-  PetscCall(PCFSAITriangle_Private(&rows, start, &column));
+  if (fsai->power > 1 && !csr->bi) PetscCall(PCFSAIPowerHere_Private(pc, csr, &start, &column));
+  else {
+    if (fsai->power > 1) {
+      PetscCall(PCFSAIPower_Private(pc, csr, &P));
+      PetscCall(PolderMatGetPattern(P, &rows));
+    }
+    PetscCall(PCFSAITriangle_Private(&rows, &start, &column));
+  }
   if (!pc->failedreason) PetscCall(PCFSAICheckRows_Private(pc, csr->m, start));
   if (!pc->failedreason) PetscCall(PCFSAICreate_Private(pc, &rows, &start, &column));
   PetscCall((*PolderOnHost.free)(&start));
   PetscCall((*PolderOnHost.free)(&column));
-  PetscCall(PolderMatRestoreCSR(P, &rows));
+  if (P) PetscCall(PolderMatRestoreCSR(P, &rows));
   PetscCall(MatDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,7 +228,7 @@ static PetscErrorCode PCFSAIValues_Private(PC pc, const PolderCSR *csr)
 {
   PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
   const PolderPlace *place = fsai->common.rows.place;
-  PolderFsai         F     = {.n = csr->m, .gi = fsai->gi, .gj = fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa};
+  PolderFsai         F     = {.n = csr->m, .gi = fsai->gi, .gj = fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa, .where = fsai->where};
   PetscInt           bad   = PETSC_MAX_INT;
   PetscScalar       *val;
 
@@ -229,6 +268,7 @@ static PetscErrorCode PCFSAIFree_Private(PC pc)
   PetscCall((*place->free)(&fsai->ej));
   PetscCall((*place->free)(&fsai->ea));
   PetscCall((*place->free)(&fsai->work));
+  PetscCall((*place->free)(&fsai->where));
   PetscCall((*place->free)(&fsai->bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
