@@ -19,12 +19,12 @@ void PolderSweepWidths_Host(const PolderSweep *S, const PolderSweepEntries *E, P
 
 void PolderSweepPattern_Host(const PolderSweep *S, const PolderSweepEntries *E)
 {
-  for (PetscInt p = 0; p < S->n; ++p) PolderSweepColumns(E, S, p);
+  for (PetscInt i = 0; i < S->n; ++i) PolderSweepColumns(E, S, S->place[i]); // the rows of the matrix lie in their own order
 }
 
 void PolderSweepValues_Host(const PolderSweep *S, PolderRows own, PolderRows ghosts)
 {
-  for (PetscInt p = 0; p < S->n; ++p) PolderSweepValuesRow(S, p, &own, &ghosts);
+  for (PetscInt i = 0; i < S->n; ++i) PolderSweepValuesRow(S, S->place[i], &own, &ghosts);
 }
 
 void PolderSweepFactor_Host(const PolderSweep *S, PetscInt first, PetscInt last, PetscInt eliminate, PetscReal omega, PetscInt *bad)

@@ -22,6 +22,7 @@ enum {
 
 typedef struct {
   PetscInt        n, nz;    /* rows; entries of both triangles, with those that only fill slices */
+  PetscBool       fill;     /* there are entries that the matrix does not have */
   PetscInt       *row;      /* [n] the row at each place, in the order of levels */
   PetscInt       *place;    /* [n] the place of each row */
   PetscInt       *start[2]; /* lower, upper: [slices + 1] */
@@ -62,19 +63,18 @@ POLDER_SWEEP void PolderSweepColumns(const PolderSweepEntries *E, const PolderSw
 {
   const PetscInt i = S->row[p], own = E->level[i], slice = p / POLDER_SWEEP_SLICE;
   const PetscInt first[2] = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
-  PetscInt       at[2]    = {first[0], first[1]};
+  PetscInt       at[2] = {first[0], first[1]}, most[2] = {-1, -1};
 
-  for (PetscInt k = E->begin[i]; k < E->end[i]; ++k) { // the places are sorted, and then replaced by the rows
+  for (PetscInt k = E->begin[i]; k < E->end[i]; ++k) {
     const PetscInt j = E->j[k], level = E->level[j], t = level > own, q = S->place[j];
     PetscInt       e = at[t];
 
     if (level == own) continue;
-    for (; e > first[t] && S->col[e - POLDER_SWEEP_SLICE] > q; e -= POLDER_SWEEP_SLICE) S->col[e] = S->col[e - POLDER_SWEEP_SLICE];
-    S->col[e] = q;
     at[t] += POLDER_SWEEP_SLICE;
-  }
-  for (int t = 0; t < 2; ++t) {
-    for (PetscInt e = first[t]; e < at[t]; e += POLDER_SWEEP_SLICE) S->col[e] = S->row[S->col[e]];
+    if (q < most[t]) { // mostly the places ascend as the columns do
+      for (; e > first[t] && S->place[S->col[e - POLDER_SWEEP_SLICE]] > q; e -= POLDER_SWEEP_SLICE) S->col[e] = S->col[e - POLDER_SWEEP_SLICE];
+    } else most[t] = q;
+    S->col[e] = j;
   }
   for (PetscInt k = E->bi ? E->bi[i] : 0; E->bi && k < E->bi[i + 1]; ++k) {
     const PetscInt level = E->level[S->n + E->bj[k]], t = level > own;
@@ -120,7 +120,7 @@ POLDER_SWEEP void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const P
   PetscInt       at[2] = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
   PetscScalar    diagonal = 0;
 
-  for (int t = 0; t < 2; ++t) {
+  for (int t = 0; S->fill && t < 2; ++t) {
     for (PetscInt e = at[t]; e < S->start[t][slice + 1]; e += POLDER_SWEEP_SLICE) S->val[e] = 0;
   }
   for (PetscInt k = own->i[i]; k < own->i[i + 1]; ++k) {
@@ -150,6 +150,10 @@ POLDER_SWEEP PetscBool PolderSweepSeek(const PolderSweep *S, PetscInt p, PetscIn
 {
   const PetscInt slice = p / POLDER_SWEEP_SLICE;
 
+  if (*t == POLDER_SWEEP_LOWER && place > p) { // the lower ones are all below
+    *t = POLDER_SWEEP_UPPER;
+    *e = S->start[POLDER_SWEEP_UPPER][slice] + p % POLDER_SWEEP_SLICE;
+  }
   for (;;) {
     const PetscBool end = (PetscBool)(*e >= S->start[*t][slice + 1] || S->col[*e] < 0);
 

@@ -63,6 +63,7 @@ PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, con
   W->nlevel = nlevel;
   W->halo   = halo;
   W->S.n    = g->n;
+  W->S.fill = own;
   PetscCall(PolderSweepsOrder_Private(W, there, g->n, level));
   PetscCall(PolderPlaceLend(there, sizeof(PetscInt) * (size_t)(g->n + g->nghost), level, &E.level));
   if (own) {
