@@ -21,13 +21,13 @@ enum {
 };
 
 typedef struct {
-  PetscInt        n, nz;    /* rows; entries of both triangles, with those that only fill slices */
-  PetscBool       fill;     /* there are entries that the matrix does not have */
-  PetscInt       *row;      /* [n] the row at each place, in the order of levels */
-  PetscInt       *place;    /* [n] the place of each row */
-  PetscInt       *start[2]; /* lower, upper: [slices + 1] */
-  PetscInt       *col;      /* [nz] rows in the order of places, then ghosts, from n on, ascending; -1: the row has no more entries */
-  PetscScalar    *val;      /* [nz + n] the entries, and the inverse diagonal by places */
+  PetscInt     n, nz;    /* rows; entries of both triangles, with those that only fill slices */
+  PetscBool    fill;     /* there are entries that the matrix does not have */
+  PetscInt    *row;      /* [n] the row at each place, in the order of levels */
+  PetscInt    *place;    /* [n] the place of each row */
+  PetscInt    *start[2]; /* lower, upper: [slices + 1] */
+  PetscInt    *col;      /* [nz] rows in the order of places, then ghosts, from n on, ascending; -1: the row has no more entries */
+  PetscScalar *val;      /* [nz + n] the entries, and the inverse diagonal by places */
 } PolderSweep;
 
 POLDER_SWEEP PetscInt PolderSweepSlices(PetscInt n)
@@ -117,7 +117,7 @@ POLDER_SWEEP PetscBool PolderSweepPut(const PolderSweep *S, int triangle, PetscI
 POLDER_SWEEP void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const PolderRows *own, const PolderRows *ghosts)
 {
   const PetscInt i = S->row[p], slice = p / POLDER_SWEEP_SLICE;
-  PetscInt       at[2] = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
+  PetscInt       at[2]    = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
   PetscScalar    diagonal = 0;
 
   for (int t = 0; S->fill && t < 2; ++t) {

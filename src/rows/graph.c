@@ -127,9 +127,9 @@ PetscErrorCode PolderGraphColour(const PolderGraph *g, PetscInt q, PetscInt colo
   PetscFunctionBegin;
   for (PetscInt i = 0; i < g->n; ++i) {
     if (colour[i] == -1) {
-      PetscBool  more  = PETSC_TRUE;
+      PetscBool more  = PETSC_TRUE;
       uint64_t  taken = q == 1 ? PolderGraphTaken(g, i, colour, &more) : 0;
-      PetscInt   c     = 0;
+      PetscInt  c     = 0;
 
       if (!more) {
         for (; taken & 1; taken >>= 1) ++c;
@@ -257,7 +257,7 @@ typedef struct {
 
 static PetscErrorCode PolderFillRow_Private(const PolderGraph *g, PetscInt p, PolderElimination *f)
 {
-  const PetscInt i   = f->order[p], wait = PetscMin(p, f->end);
+  const PetscInt i = f->order[p], wait = PetscMin(p, f->end);
   PolderFillRow *row = &f->row;
 
   PetscFunctionBegin;

@@ -5,8 +5,8 @@
 
 /* Patterns of rows on the host; alike[i]: row i is row i - 1 with all columns moved by one */
 typedef struct {
-  PetscInt  n, *start, *column; /* from PolderOnHost */
-  char     *alike;
+  PetscInt n, *start, *column; /* from PolderOnHost */
+  char    *alike;
 } PolderPattern;
 
 /* C <- A P, or its lower triangle; columns ascend in all of them. P = NULL: A itself. The matrix has all diagonal entries */

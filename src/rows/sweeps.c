@@ -53,8 +53,8 @@ static PetscErrorCode PolderSweepsStart_Private(PolderSweeps *W, const PolderPla
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, const PolderGraph *g, const PolderCSR *csr, const PetscInt level[], PetscInt nlevel,
-                                  PolderHalo halo)
+PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, const PolderGraph *g, const PolderCSR *csr, const PetscInt level[],
+                                  PetscInt nlevel, PolderHalo halo)
 {
   PolderSweepEntries E   = {.begin = csr->ai, .end = csr->ai + 1, .j = csr->aj, .bi = g->bi ? csr->bi : NULL, .bj = csr->bj};
   const PetscBool    own = (PetscBool)(g->ownj != NULL);

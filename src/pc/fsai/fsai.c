@@ -15,7 +15,7 @@ typedef struct {
   PetscInt       longest; /* entries of the longest row of G */
   IS             is;      /* on several processes: the rows whose entries the rows of G need, ascending */
   Mat           *part;    /* and these rows; NULL: the matrix itself */
-  PetscInt      *gi, *gj, *ei, *ej, *where, *bad;
+  PetscInt      *gj, *ei, *ej, *where, *bad;
   PetscScalar   *ea, *work;
   PetscInt       threads;
 } PC_FSAI;
@@ -175,7 +175,7 @@ static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, PetscInt *
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   fsai->longest = 0;
   for (PetscInt i = 0; i < m; ++i) fsai->longest = PetscMax(fsai->longest, (*start)[i + 1] - (*start)[i]);
-  PetscCall(PolderFactoredCreate(pc, *start, *column, PETSC_TRUE));
+  PetscCall(PolderFactoredCreate(pc, start, column, PETSC_TRUE));
   if (size > 1) {
     PetscCall(PCFSAIRows_Private(pc, P, nz, *column));
     PetscCall(PolderMatGetCSR(fsai->part[0], &E));
@@ -185,8 +185,7 @@ static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, PetscInt *
     rows = E.m;
     PetscCall(PolderMatRestoreCSR(fsai->part[0], &E));
   }
-  PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)(m + 1), start, &fsai->gi));
-  PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)nz, column, &fsai->gj));
+  if (!fsai->common.direct) PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)nz, column, &fsai->gj));
   if (place->device) {
     fsai->threads = (PetscInt)PetscMin((PetscReal)m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
     PetscCall(PolderPlaceMalloc(place, (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
@@ -201,9 +200,9 @@ static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, PetscInt *
 
 static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNUSED const PolderCSR *there)
 {
-  PC_FSAI  *fsai = (PC_FSAI *)pc->data;
-  PolderCSR rows = *csr;
-  Mat       P    = NULL;
+  PC_FSAI  *fsai  = (PC_FSAI *)pc->data;
+  PolderCSR rows  = *csr;
+  Mat       P     = NULL;
   PetscInt *start = NULL, *column = NULL;
 
   PetscFunctionBegin;
@@ -226,11 +225,13 @@ static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr, PETSC_U
 
 static PetscErrorCode PCFSAIValues_Private(PC pc, const PolderCSR *csr)
 {
-  PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
-  const PolderPlace *place = fsai->common.rows.place;
-  PolderFsai         F     = {.n = csr->m, .gi = fsai->gi, .gj = fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa, .where = fsai->where};
-  PetscInt           bad   = PETSC_MAX_INT;
-  PetscScalar       *val;
+  PC_FSAI           *fsai   = (PC_FSAI *)pc->data;
+  const PolderPlace *place  = fsai->common.rows.place;
+  PolderFactored    *common = &fsai->common;
+  PolderFsai         F =
+    {.n = csr->m, .gi = common->start, .gj = common->direct ? common->here[0].j : fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa, .where = fsai->where};
+  PetscInt     bad = PETSC_MAX_INT;
+  PetscScalar *val;
 
   PetscFunctionBegin;
   if (fsai->part) {
@@ -262,7 +263,6 @@ static PetscErrorCode PCFSAIFree_Private(PC pc)
   PetscCall(PolderFactoredFree(pc));
   PetscCall(ISDestroy(&fsai->is));
   if (fsai->part) PetscCall(MatDestroySubMatrices(1, &fsai->part));
-  PetscCall((*place->free)(&fsai->gi));
   PetscCall((*place->free)(&fsai->gj));
   PetscCall((*place->free)(&fsai->ei));
   PetscCall((*place->free)(&fsai->ej));

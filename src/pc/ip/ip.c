@@ -17,7 +17,6 @@ typedef struct {
   PetscInt       form;   /* an IPForm */
   PetscInt       nlow;
   PolderHalo     halo;
-  PetscInt      *start;
   PetscScalar   *d; /* [m + nghost] */
 } PC_IP;
 
@@ -53,11 +52,10 @@ static PetscErrorCode PCIPPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNU
   for (ip->nlow = 0; ip->nlow < csr->nghost && csr->garray[ip->nlow] < csr->rstart; ++ip->nlow)
     ;
   PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->m + 1, &start));
-  PetscCall(PetscMalloc1(csr->nz + (csr->bi ? csr->bi[csr->m] : 0), &column));
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->nz + (csr->bi ? csr->bi[csr->m] : 0), &column));
   PCIPEntries_Private(ip, csr, whole, start, column);
-  PetscCall(PolderFactoredCreate(pc, start, column, (PetscBool)!whole));
-  PetscCall(PetscFree(column));
-  PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)(csr->m + 1), &start, &ip->start));
+  PetscCall(PolderFactoredCreate(pc, &start, &column, (PetscBool)!whole));
+  PetscCall((*PolderOnHost.free)(&column));
   PetscCall(PolderPlaceMalloc(place, csr->m + csr->nghost, &ip->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -70,7 +68,7 @@ static PetscErrorCode PCIPValues_Private(PC pc, const PolderCSR *csr)
                               .nlow   = ip->nlow,
                               .scaled = (PetscBool)(ip->form == IP_SCALED || ip->form == IP_DIAG),
                               .whole  = (PetscBool)(ip->form == IP_STENCIL || ip->form == IP_DIAG),
-                              .start  = ip->start};
+                              .start  = ip->common.start};
   PetscScalar       *val;
 
   PetscFunctionBegin;
@@ -92,7 +90,6 @@ static PetscErrorCode PCIPFree_Private(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PolderFactoredFree(pc));
-  PetscCall((*place->free)(&ip->start));
   PetscCall((*place->free)(&ip->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
