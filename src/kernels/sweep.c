@@ -29,7 +29,12 @@ void PolderSweepValues_Host(const PolderSweep *S, PolderRows own, PolderRows gho
 
 void PolderSweepFactor_Host(const PolderSweep *S, PetscInt first, PetscInt last, PetscInt eliminate, PetscReal omega, PetscInt *bad)
 {
-  for (PetscInt p = first; p < last; ++p) {
+  const PetscBool many = (PetscBool)(16 * (last - first) > S->n); // then in the order of the matrix, whose rows share what they read
+
+  for (PetscInt k = many ? 0 : first; k < (many ? S->n : last); ++k) {
+    const PetscInt p = many ? S->place[k] : k;
+
+    if (p < first || p >= last) continue;
     if (!PolderSweepFactorRow(S, p, eliminate, omega) && S->row[p] < *bad) *bad = S->row[p];
   }
 }

@@ -28,6 +28,7 @@ typedef struct {
   PetscInt    *start[2]; /* lower, upper: [slices + 1] */
   PetscInt    *col;      /* [nz] rows in the order of places, then ghosts, from n on, ascending; -1: the row has no more entries */
   PetscScalar *val;      /* [nz + n] the entries, and the inverse diagonal by places */
+  PetscInt    *where;    /* host, while rows are eliminated: a zero for each row, and again afterwards; else NULL */
 } PolderSweep;
 
 POLDER_SWEEP PetscInt PolderSweepSlices(PetscInt n)
@@ -167,6 +168,18 @@ POLDER_SWEEP PetscBool PolderSweepSeek(const PolderSweep *S, PetscInt p, PetscIn
   }
 }
 
+/* Tells where[] the entries of the row at place p, or makes it zero again */
+POLDER_SWEEP void PolderSweepMark(const PolderSweep *S, PetscInt p, PetscBool set)
+{
+  const PetscInt slice = p / POLDER_SWEEP_SLICE;
+
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt e = S->start[t][slice] + p % POLDER_SWEEP_SLICE; e < S->start[t][slice + 1] && S->col[e] >= 0; e += POLDER_SWEEP_SLICE) {
+      if (S->col[e] < S->n) S->where[S->col[e]] = set ? e + 1 : 0;
+    }
+  }
+}
+
 /* Subtracts a multiple of the row at place q from the row at place p, whose entry `at` is that in column q and whose diagonal entry is *d. The entries of both
    rows ascend by places */
 POLDER_SWEEP void PolderSweepEliminate(const PolderSweep *S, PetscInt p, PetscInt q, PetscInt at, PetscReal omega, PetscScalar *d)
@@ -176,11 +189,19 @@ POLDER_SWEEP void PolderSweepEliminate(const PolderSweep *S, PetscInt p, PetscIn
   int               t      = POLDER_SWEEP_LOWER;
 
   for (PetscInt e = start[slice] + q % POLDER_SWEEP_SLICE; e < start[slice + 1] && S->col[e] >= 0; e += POLDER_SWEEP_SLICE) {
-    const PetscInt    j = S->place[S->col[e]];
+    const PetscInt    i = S->col[e];
     const PetscScalar w = factor * S->val[e];
+    PetscBool         has;
 
-    if (j == p) *d -= w;
-    else if (PolderSweepSeek(S, p, j, &t, &at)) S->val[at] -= w;
+    if (i == S->row[p]) {
+      *d -= w;
+      continue;
+    }
+    if (S->where) {
+      has = (PetscBool)(i < S->n && S->where[i]);
+      at  = has ? S->where[i] - 1 : at;
+    } else has = PolderSweepSeek(S, p, S->place[i], &t, &at);
+    if (has) S->val[at] -= w;
     else *d -= omega * w;
   }
 }
@@ -193,12 +214,14 @@ POLDER_SWEEP PetscBool PolderSweepFactorRow(const PolderSweep *S, PetscInt p, Pe
   PetscScalar       d        = diagonal;
   PetscBool         good;
 
+  if (eliminate && S->where) PolderSweepMark(S, p, PETSC_TRUE);
   for (PetscInt e = start[slice] + p % POLDER_SWEEP_SLICE; eliminate && e < start[slice + 1] && S->col[e] >= 0; e += POLDER_SWEEP_SLICE) {
     const PetscInt q = S->col[e] < S->n ? S->place[S->col[e]] : S->n;
 
     if (q >= eliminate) break; // the places ascend
     PolderSweepEliminate(S, p, q, e, omega, &d);
   }
+  if (eliminate && S->where) PolderSweepMark(S, p, PETSC_FALSE);
   good              = (PetscBool)(d > POLDER_SWEEP_PIVOT * diagonal && 1 / d < PETSC_MAX_REAL);
   S->val[S->nz + p] = good ? 1 / d : 0;
   return good;

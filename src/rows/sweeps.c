@@ -95,8 +95,10 @@ PetscErrorCode PolderSweepsValues(PolderSweeps *W, const PolderPlace *place, con
   *bad = PETSC_MAX_INT;
   PetscCall(PolderPlacePut(place, 1, bad, W->bad));
   PolderRun(place, PolderSweepValues, &W->S, PolderOwnRows(csr), W->halo ? PolderGhostColumns(csr) : none);
+  if (all && !place->device) PetscCall(PetscCalloc1(W->S.n, &W->S.where));
   for (PetscInt l = 0; l < all; ++l) PolderRun(place, PolderSweepFactor, &W->S, W->first[l], W->first[l + 1], end, W->omega, W->bad);
   PolderRun(place, PolderSweepFactor, &W->S, end, W->S.n, end, W->omega, W->bad);
+  PetscCall(PetscFree(W->S.where));
   PetscCall(PolderPlaceTake(place, 1, W->bad, bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
