@@ -114,14 +114,30 @@ POLDER_SWEEP PetscBool PolderSweepPut(const PolderSweep *S, int triangle, PetscI
   return PETSC_TRUE;
 }
 
-/* The values of the row at place p from those of the matrix; entries that it does not have are zero */
-POLDER_SWEEP void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const PolderRows *own, const PolderRows *ghosts)
+/* The values of row i, which is at place p, from its own rows by where[], whose other entries are out of the range of this row */
+POLDER_SWEEP void PolderSweepLookUp(const PolderSweep *S, PetscInt i, PetscInt p, const PolderRows *own)
 {
-  const PetscInt i = S->row[p], slice = p / POLDER_SWEEP_SLICE;
+  const PetscInt slice = p / POLDER_SWEEP_SLICE, begin = own->i[i], end = own->i[i + 1];
+
+  for (PetscInt k = begin; k < end; ++k) S->where[own->j[k]] = k + 1;
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt e = S->start[t][slice] + p % POLDER_SWEEP_SLICE; e < S->start[t][slice + 1] && S->col[e] >= 0; e += POLDER_SWEEP_SLICE) {
+      const PetscInt k = S->col[e] < S->n ? S->where[S->col[e]] : 0;
+
+      S->val[e] = k > begin && k <= end ? own->a[k - 1] : 0;
+    }
+  }
+  S->val[S->nz + p] = S->where[i] > begin && S->where[i] <= end ? own->a[S->where[i] - 1] : 0;
+}
+
+/* The same by searches */
+POLDER_SWEEP void PolderSweepSearch(const PolderSweep *S, PetscInt i, PetscInt p, const PolderRows *own)
+{
+  const PetscInt slice    = p / POLDER_SWEEP_SLICE;
   PetscInt       at[2]    = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
   PetscScalar    diagonal = 0;
 
-  for (int t = 0; S->fill && t < 2; ++t) {
+  for (int t = 0; t < 2; ++t) {
     for (PetscInt e = at[t]; e < S->start[t][slice + 1]; e += POLDER_SWEEP_SLICE) S->val[e] = 0;
   }
   for (PetscInt k = own->i[i]; k < own->i[i + 1]; ++k) {
@@ -130,10 +146,20 @@ POLDER_SWEEP void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const P
     if (j == i) diagonal = own->a[k];
     else (void)PolderSweepPut(S, t, p, j, own->a[k], &at[t]);
   }
+  S->val[S->nz + p] = diagonal;
+}
+
+/* The values of the row at place p from those of the matrix; entries that it does not have are zero */
+POLDER_SWEEP void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const PolderRows *own, const PolderRows *ghosts)
+{
+  const PetscInt i = S->row[p], slice = p / POLDER_SWEEP_SLICE;
+  PetscInt       at[2] = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
+
+  if (S->where) PolderSweepLookUp(S, i, p, own);
+  else PolderSweepSearch(S, i, p, own);
   for (PetscInt k = ghosts->i ? ghosts->i[i] : 0; ghosts->i && k < ghosts->i[i + 1]; ++k) {
     for (int t = 0; t < 2 && !PolderSweepPut(S, t, p, S->n + ghosts->j[k], ghosts->a[k], &at[t]);) ++t;
   }
-  S->val[S->nz + p] = diagonal;
 }
 
 /* The sum of the entries of a triangle times x, at place p */

@@ -63,7 +63,6 @@ PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, con
   W->nlevel = nlevel;
   W->halo   = halo;
   W->S.n    = g->n;
-  W->S.fill = own;
   PetscCall(PolderSweepsOrder_Private(W, there, g->n, level));
   PetscCall(PolderPlaceLend(there, sizeof(PetscInt) * (size_t)(g->n + g->nghost), level, &E.level));
   if (own) {
@@ -94,8 +93,9 @@ PetscErrorCode PolderSweepsValues(PolderSweeps *W, const PolderPlace *place, con
   PetscFunctionBegin;
   *bad = PETSC_MAX_INT;
   PetscCall(PolderPlacePut(place, 1, bad, W->bad));
+  if (!place->device) PetscCall(PetscCalloc1(W->S.n, &W->S.where));
   PolderRun(place, PolderSweepValues, &W->S, PolderOwnRows(csr), W->halo ? PolderGhostColumns(csr) : none);
-  if (all && !place->device) PetscCall(PetscCalloc1(W->S.n, &W->S.where));
+  if (W->S.where) PetscCall(PetscArrayzero(W->S.where, W->S.n));
   for (PetscInt l = 0; l < all; ++l) PolderRun(place, PolderSweepFactor, &W->S, W->first[l], W->first[l + 1], end, W->omega, W->bad);
   PolderRun(place, PolderSweepFactor, &W->S, end, W->S.n, end, W->omega, W->bad);
   PetscCall(PetscFree(W->S.where));
