@@ -2,9 +2,9 @@
 #include "foreach.cuh"
 #include "kernels/ip.h"
 
-int PolderIpRows_CUDA(const PolderIp *rows, const PetscScalar aa[], const PetscScalar ba[], const PetscScalar d[], PetscScalar val[], PolderStream stream)
+int PolderIpRows_CUDA(const PolderIp *matrix, PolderRows rows, PolderRows ghosts, const PetscScalar d[], PetscScalar val[], PolderStream stream)
 {
-  const PolderIp P = *rows;
+  const PolderIp P = *matrix;
 
-  return PolderForEach(P.n, stream, [=] __device__(PetscInt i) { PolderIpRow(&P, i, aa, ba, d, val); });
+  return PolderForEach(P.n, stream, [=] __device__(PetscInt i) { PolderIpRow(&P, i, &rows, &ghosts, d, val); });
 }

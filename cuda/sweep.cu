@@ -3,10 +3,34 @@
 #include "index.cuh"
 #include "kernels/sweep.h"
 
-int PolderSweepTake_CUDA(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[],
-                         PolderStream stream)
+int PolderSweepWidths_CUDA(const PolderSweep *sweep, const PolderSweepEntries *entries, PetscInt width[], PetscInt *sum, PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt k) { val[k] = source[k] < 0 ? 0 : source[k] < split ? aa[source[k]] : ba[source[k] - split]; });
+  const PolderSweep        S      = *sweep;
+  const PolderSweepEntries E      = *entries;
+  const PetscInt           slices = PolderSweepSlices(S.n);
+
+  return PolderForEach(S.n, stream, [=] __device__(PetscInt p) {
+    PetscInt count[2];
+
+    PolderSweepCount(&E, S.n, S.row[p], count);
+    for (int t = 0; t < 2; ++t) PolderAtomicMax(width + t * slices + p / POLDER_SWEEP_SLICE, count[t]);
+    PolderAtomicAdd(sum, count[0] + count[1]);
+  });
+}
+
+int PolderSweepPattern_CUDA(const PolderSweep *sweep, const PolderSweepEntries *entries, PolderStream stream)
+{
+  const PolderSweep        S = *sweep;
+  const PolderSweepEntries E = *entries;
+
+  return PolderForEach(S.n, stream, [=] __device__(PetscInt p) { PolderSweepColumns(&E, &S, p); });
+}
+
+int PolderSweepValues_CUDA(const PolderSweep *sweep, PolderRows own, PolderRows ghosts, PolderStream stream)
+{
+  const PolderSweep S = *sweep;
+
+  return PolderForEach(S.n, stream, [=] __device__(PetscInt p) { PolderSweepValuesRow(&S, p, &own, &ghosts); });
 }
 
 int PolderSweepFactor_CUDA(const PolderSweep *sweep, PetscInt first, PetscInt last, PetscInt eliminate, PetscReal omega, PetscInt *bad, PolderStream stream)

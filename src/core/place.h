@@ -80,6 +80,37 @@ static inline PetscErrorCode PolderPlaceUpload(const PolderPlace *place, size_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Move makes an array at the place of one that PolderOnHost has allocated, which is then gone */
+static inline PetscErrorCode PolderPlaceMove(const PolderPlace *place, size_t bytes, void *here, void *ptr)
+{
+  PetscFunctionBegin;
+  if (place->device) {
+    PetscCall(PolderPlaceUpload(place, bytes, *(void **)here, ptr));
+    PetscCall((*PolderOnHost.free)(here));
+  } else {
+    *(void **)ptr  = *(void **)here;
+    *(void **)here = NULL;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lend gives the place an array of the host to read, until Return */
+static inline PetscErrorCode PolderPlaceLend(const PolderPlace *place, size_t bytes, const void *here, void *ptr)
+{
+  PetscFunctionBegin;
+  if (place->device) PetscCall(PolderPlaceUpload(place, bytes, here, ptr));
+  else *(const void **)ptr = here;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode PolderPlaceReturn(const PolderPlace *place, void *ptr)
+{
+  PetscFunctionBegin;
+  if (place->device) PetscCall((*place->free)(ptr));
+  *(void **)ptr = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscErrorCode PolderPlaceFetch(const PolderPlace *place, size_t bytes, void *ptr, void *here)
 {
   PetscFunctionBegin;

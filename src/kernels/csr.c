@@ -56,3 +56,8 @@ void PolderCooTake_Host(PetscInt nz, PetscInt n, const PetscInt first[], const P
     for (PetscInt k = first[s]; k < first[s + 1]; ++k) aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[s]];
   }
 }
+
+void PolderGather_Host(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[])
+{
+  for (PetscInt k = 0; k < n; ++k) y[k] = x[index[k]];
+}

@@ -36,6 +36,7 @@ PETSC_INTERN void   PolderCooTake_Host(PetscInt nz, PetscInt n, const PetscInt f
 POLDER_LAUNCHER int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert,
                                        PetscScalar aa[], PolderStream stream);
 /* y[k] = x[index[k]] */
+PETSC_INTERN void   PolderGather_Host(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[]);
 POLDER_LAUNCHER int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream);
 /* list[] <- the indices k < n with mark[k] != 0, in any order, at most `most` of them; *count, zeroed by the caller, becomes their total number */
 POLDER_LAUNCHER int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream);

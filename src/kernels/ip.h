@@ -4,7 +4,6 @@
 #include "launcher.h"
 #include "iprow.h"
 
-/* val[] <- the entries of all rows; d: the diagonal of the rows and ghosts */
-PETSC_INTERN void   PolderIpRows_Host(const PolderIp *P, const PetscScalar aa[], const PetscScalar ba[], const PetscScalar d[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderIpRows_CUDA(const PolderIp *P, const PetscScalar aa[], const PetscScalar ba[], const PetscScalar d[], PetscScalar val[],
-                                      PolderStream stream);
+/* val[] <- the entries of all rows, ghosts.i = NULL for one process; d: the diagonal of the rows and ghosts */
+PETSC_INTERN void   PolderIpRows_Host(const PolderIp *P, PolderRows rows, PolderRows ghosts, const PetscScalar d[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderIpRows_CUDA(const PolderIp *P, PolderRows rows, PolderRows ghosts, const PetscScalar d[], PetscScalar val[], PolderStream stream);

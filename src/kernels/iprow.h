@@ -2,7 +2,7 @@
 #pragma once
 
 #include <math.h>
-#include <petscsys.h>
+#include "views.h"
 
 #if defined(__CUDACC__)
   #define POLDER_IP static __host__ __device__ __forceinline__
@@ -11,34 +11,55 @@
 #endif
 
 /*
-  Row i has its diagonal entry at start[i], and then the entries of A in its other columns: col[] is a row or, from n on, a ghost, and source[] is where the
-  entry lies in the values of A, from split on in those of ghosts. Ghosts below n + nlow come before the rows in the global order.
+  Row i has those of its entries of A, in their order, that begin at start[i]: all, or the diagonal one and those above it. Ghosts below nlow come before the
+  rows in the global order, the others behind them.
 */
 typedef struct {
-  PetscInt        n, nlow, split;
+  PetscInt        n, nlow;
   PetscBool       scaled; /* scale A symmetrically to a unit diagonal before */
-  PetscBool       whole;  /* all entries, for the product K K^T on the pattern of A; else those above the diagonal, for K^T */
-  const PetscInt *start, *col, *source;
+  PetscBool       whole;  /* all entries, for the product K K^T on the pattern of A; else those from the diagonal on, for K^T */
+  const PetscInt *start;
 } PolderIp;
+
+/* An off-diagonal entry a of a row with diagonal entry `own`, in a column whose one is `other` */
+POLDER_IP PetscScalar PolderIpEntry(const PolderIp *P, PetscBool lower, PetscScalar a, PetscScalar own, PetscScalar other)
+{
+  if (P->scaled) return -a / other / (P->whole ? own : sqrt(own));
+  return -a / (lower ? other : own);
+}
+
+/* What an entry below the diagonal adds to that of the product */
+POLDER_IP PetscScalar PolderIpSquare(const PolderIp *P, PetscScalar a, PetscScalar own, PetscScalar other)
+{
+  return P->scaled ? a * a / (own * other) : a * a / (other * other);
+}
 
 /*
   A = L + D + L^T. K^T = I - D^-1 L^T; scaled: K^T = (I - D^-1/2 L^T D^-1/2) D^-1/2. K K^T has the diagonal entries 1 + sum over j < i of (a_ij / d_j)^2 and the
   off-diagonal ones of K and K^T
 */
-POLDER_IP void PolderIpRow(const PolderIp *P, PetscInt i, const PetscScalar aa[], const PetscScalar ba[], const PetscScalar d[], PetscScalar val[])
+POLDER_IP void PolderIpRow(const PolderIp *P, PetscInt i, const PolderRows *rows, const PolderRows *ghosts, const PetscScalar d[], PetscScalar val[])
 {
-  const PetscInt    first = P->start[i];
-  const PetscScalar own   = d[i];
-  PetscScalar       sum   = 0;
+  const PetscScalar own      = d[i];
+  PetscScalar       sum      = 0;
+  PetscInt          diagonal = P->start[i], at = P->start[i];
 
-  for (PetscInt k = first + 1; k < P->start[i + 1]; ++k) {
-    const PetscInt    j     = P->col[k];
-    const PetscBool   lower = (PetscBool)(j < P->n ? j < i : j < P->n + P->nlow);
-    const PetscScalar a     = P->source[k] < P->split ? aa[P->source[k]] : ba[P->source[k] - P->split];
+  for (PetscInt k = rows->i[i]; k < rows->i[i + 1]; ++k) {
+    const PetscInt  j     = rows->j[k];
+    const PetscBool lower = (PetscBool)(j < i);
 
-    if (lower) sum += P->scaled ? a * a / (own * d[j]) : a * a / (d[j] * d[j]);
-    if (P->scaled) val[k] = -a / d[j] / (P->whole ? own : sqrt(own));
-    else val[k] = -a / (lower ? d[j] : own);
+    if (lower && !P->whole) continue;
+    if (j == i) diagonal = at++;
+    else val[at++] = PolderIpEntry(P, lower, rows->a[k], own, d[j]);
+    if (lower) sum += PolderIpSquare(P, rows->a[k], own, d[j]);
   }
-  val[first] = (P->whole ? 1 + sum : 1) / (!P->scaled ? 1 : P->whole ? own : sqrt(own));
+  for (PetscInt k = ghosts->i ? ghosts->i[i] : 0; ghosts->i && k < ghosts->i[i + 1]; ++k) {
+    const PetscInt  j     = ghosts->j[k];
+    const PetscBool lower = (PetscBool)(j < P->nlow);
+
+    if (lower && !P->whole) continue;
+    val[at++] = PolderIpEntry(P, lower, ghosts->a[k], own, d[P->n + j]);
+    if (lower) sum += PolderIpSquare(P, ghosts->a[k], own, d[P->n + j]);
+  }
+  val[diagonal] = (P->whole ? 1 + sum : 1) / (!P->scaled ? 1 : P->whole ? own : sqrt(own));
 }

@@ -4,10 +4,15 @@
 #include "launcher.h"
 #include "sweeprow.h"
 
-/* val[k] = aa[source[k]], or ba[source[k] - split] from split on; 0 where source[k] is -1 */
-PETSC_INTERN void PolderSweepTake_Host(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderSweepTake_CUDA(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[],
-                                         PolderStream stream);
+/* width[t slices + s] <- the most entries of a row of slice s in triangle t, *entries <- those of all rows; zero before. S has row and place */
+PETSC_INTERN void   PolderSweepWidths_Host(const PolderSweep *S, const PolderSweepEntries *E, PetscInt width[], PetscInt *entries);
+POLDER_LAUNCHER int PolderSweepWidths_CUDA(const PolderSweep *S, const PolderSweepEntries *E, PetscInt width[], PetscInt *entries, PolderStream stream);
+/* The columns; S has start as well */
+PETSC_INTERN void   PolderSweepPattern_Host(const PolderSweep *S, const PolderSweepEntries *E);
+POLDER_LAUNCHER int PolderSweepPattern_CUDA(const PolderSweep *S, const PolderSweepEntries *E, PolderStream stream);
+/* The values of the matrix, whose entries outside of the pattern are left out. ghosts.i = NULL: they are outside */
+PETSC_INTERN void   PolderSweepValues_Host(const PolderSweep *S, PolderRows own, PolderRows ghosts);
+POLDER_LAUNCHER int PolderSweepValues_CUDA(const PolderSweep *S, PolderRows own, PolderRows ghosts, PolderStream stream);
 /*
   Places first .. last, which do not depend on each other: eliminates the rows of the places below `eliminate`, adds omega times what falls outside of the
   pattern to the diagonal, and inverts the diagonal. *bad <- the smallest of *bad and the first row whose pivot is not positive.

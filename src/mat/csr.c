@@ -49,6 +49,8 @@ PetscErrorCode PolderMatGetBlocks(Mat A, Mat *diag, Mat *offdiag, const PetscInt
   if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, diag, offdiag, garray));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* aa = NULL: without the values */
 static PetscErrorCode PolderBlockGetCSR_Private(Mat block, const PetscInt *ai[], const PetscInt *aj[], const PetscScalar *aa[])
 {
   PetscInt  n;
@@ -57,7 +59,7 @@ static PetscErrorCode PolderBlockGetCSR_Private(Mat block, const PetscInt *ai[],
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, ai, aj, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s does not give out its rows", ((PetscObject)block)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(block, aa));
+  if (aa) PetscCall(MatSeqAIJGetArrayRead(block, aa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,8 +69,32 @@ static PetscErrorCode PolderBlockRestoreCSR_Private(Mat block, const PetscInt *a
   PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayRead(block, aa));
+  if (*aa) PetscCall(MatSeqAIJRestoreArrayRead(block, aa));
   PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, ai, aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderMatGetRows_Private(Mat A, PetscBool values, PolderCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  PetscCall(PolderMatGetBlocks(A, &csr->diag, &csr->offdiag, &csr->garray));
+  PetscCall(MatGetLocalSize(A, &csr->m, NULL));
+  PetscCall(MatGetSize(A, &csr->M, NULL));
+  PetscCall(MatGetOwnershipRange(A, &csr->rstart, NULL));
+  PetscCall(PolderBlockGetCSR_Private(csr->diag, &csr->ai, &csr->aj, values ? &csr->aa : NULL));
+  csr->nz = csr->ai[csr->m];
+  if (csr->offdiag) {
+    PetscCall(MatGetSize(csr->offdiag, NULL, &csr->nghost));
+    PetscCall(PolderBlockGetCSR_Private(csr->offdiag, &csr->bi, &csr->bj, values ? &csr->ba : NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetPattern(Mat A, PolderCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetRows_Private(A, PETSC_FALSE, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,17 +119,7 @@ static PetscErrorCode PolderBlockRestoreCSR_Private(Mat block, const PetscInt *a
 PetscErrorCode PolderMatGetCSR(Mat A, PolderCSR *csr)
 {
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(csr, sizeof(*csr)));
-  PetscCall(PolderMatGetBlocks(A, &csr->diag, &csr->offdiag, &csr->garray));
-  PetscCall(MatGetLocalSize(A, &csr->m, NULL));
-  PetscCall(MatGetSize(A, &csr->M, NULL));
-  PetscCall(MatGetOwnershipRange(A, &csr->rstart, NULL));
-  PetscCall(PolderBlockGetCSR_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa));
-  csr->nz = csr->ai[csr->m];
-  if (csr->offdiag) {
-    PetscCall(MatGetSize(csr->offdiag, NULL, &csr->nghost));
-    PetscCall(PolderBlockGetCSR_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba));
-  }
+  PetscCall(PolderMatGetRows_Private(A, PETSC_TRUE, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -74,6 +74,8 @@ PETSC_INTERN PetscErrorCode PolderMatGetBlocks(Mat A, Mat *diag, Mat *offdiag, c
 PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderMatGetCSR(Mat, PolderCSR *);
 PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
+/* PolderMatGetCSR() without the values, which may be on a device: aa = ba = NULL */
+PETSC_INTERN PetscErrorCode PolderMatGetPattern(Mat, PolderCSR *);
 /* The same with all arrays but garray in device memory, for Polder types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that exist
    on the host only */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceCSR(Mat, PolderCSR *, PetscBool *done);

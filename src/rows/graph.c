@@ -1,47 +1,50 @@
 /* The pattern of the rows of a process: colours, levels, fill. */
 #include "graph.h"
 #include "core/refusal.h"
+#include <stdint.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PolderGraphCreate(const PolderCSR *csr, PetscBool ghosts, PolderGraph *g)
 {
-  const PetscInt *bi = ghosts ? csr->bi : NULL;
-  PetscInt        nz = csr->nz + (bi ? bi[csr->m] : 0);
+  const PetscBool both = (PetscBool)(ghosts && csr->bi);
 
   PetscFunctionBegin;
-  *g = (PolderGraph){.n = csr->m, .nghost = bi ? csr->nghost : 0, .split = csr->nz};
-  PetscCall(PetscMalloc1(csr->m + 1, &g->i));
-  PetscCall(PetscMalloc1(csr->m, &g->diagonal));
-  PetscCall(PetscMalloc1(nz, &g->j));
-  PetscCall(PetscMalloc1(nz, &g->source));
-  nz = 0;
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    g->i[i]        = nz;
-    g->diagonal[i] = -1;
-    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-      if (csr->aj[k] == i) g->diagonal[i] = k;
-      else {
-        g->j[nz]        = csr->aj[k];
-        g->source[nz++] = k;
-      }
-    }
-    for (PetscInt k = bi ? bi[i] : 0; bi && k < bi[i + 1]; ++k) {
-      g->j[nz]        = csr->m + csr->bj[k];
-      g->source[nz++] = csr->nz + k;
-    }
+  *g = (PolderGraph){.n = csr->m, .nz = csr->nz, .begin = csr->ai, .end = csr->ai + 1, .j = csr->aj};
+  if (both) {
+    g->nghost = csr->nghost;
+    g->bi     = csr->bi;
+    g->bj     = csr->bj;
   }
-  g->i[csr->m] = nz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderGraphDestroy(PolderGraph *g)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(g->i));
-  PetscCall(PetscFree(g->j));
-  PetscCall(PetscFree(g->source));
-  PetscCall(PetscFree(g->diagonal));
+  PetscCall(PetscFree(g->ownbegin));
+  PetscCall(PetscFree(g->ownend));
+  PetscCall(PetscFree(g->ownj));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives the graph arrays of its own */
+static PetscErrorCode PolderGraphOwn_Private(PolderGraph *g, PetscInt *begin, PetscInt *end, PetscInt nz, PetscInt *j)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderGraphDestroy(g));
+  g->begin = g->ownbegin = begin;
+  g->end = g->ownend = end;
+  g->j = g->ownj = j;
+  g->own         = nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Appends j to seen[] when row i meets it for the first time */
+static inline void PolderGraphMeet(PetscInt j, PetscInt i, PetscInt mark[], PetscInt seen[], PetscInt *n)
+{
+  if (mark[j] == i) return;
+  mark[j]      = i;
+  seen[(*n)++] = j;
 }
 
 /* The rows within q edges of row i, and row i itself: seen[0 .. n), marked by i */
@@ -55,40 +58,91 @@ static PetscInt PolderGraphNear(const PolderGraph *g, PetscInt i, PetscInt q, Pe
     const PetscInt last = n;
 
     for (; first < last; ++first) {
-      for (PetscInt k = seen[first] < g->n ? g->i[seen[first]] : 0; seen[first] < g->n && k < g->i[seen[first] + 1]; ++k) {
-        if (mark[g->j[k]] == i) continue;
-        mark[g->j[k]] = i;
-        seen[n++]     = g->j[k];
-      }
+      const PetscInt r = seen[first];
+
+      if (r >= g->n) continue;
+      for (PetscInt k = g->begin[r]; k < g->end[r]; ++k) PolderGraphMeet(g->j[k], i, mark, seen, &n);
+      for (PetscInt k = g->bi ? g->bi[r] : 0; g->bi && k < g->bi[r + 1]; ++k) PolderGraphMeet(g->n + g->bj[k], i, mark, seen, &n);
     }
   }
   return n;
 }
 
+/* The colours below this are bits of a word */
+#define POLDER_GRAPH_BITS 64
+
+/* The colours of the neighbours of row i as bits; *more: one is too large for that */
+static inline uint64_t PolderGraphTaken(const PolderGraph *g, PetscInt i, const PetscInt colour[], PetscBool *more)
+{
+  uint64_t taken = 0;
+  int      large = 0;
+
+  for (PetscInt k = g->begin[i]; k < g->end[i]; ++k) {
+    const PetscInt c = colour[g->j[k]];
+
+    taken |= (uint64_t)(c >= 0) << (c & (POLDER_GRAPH_BITS - 1));
+    large |= c >= POLDER_GRAPH_BITS;
+  }
+  for (PetscInt k = g->bi ? g->bi[i] : 0; g->bi && k < g->bi[i + 1]; ++k) {
+    const PetscInt c = colour[g->n + g->bj[k]];
+
+    taken |= (uint64_t)(c >= 0) << (c & (POLDER_GRAPH_BITS - 1));
+    large |= c >= POLDER_GRAPH_BITS;
+  }
+  *more = (PetscBool)large;
+  return taken;
+}
+
+/* Work for rows with many colours around them or in a wide neighbourhood */
+typedef struct {
+  PetscInt *mark, *seen, *taken;
+} PolderColouring;
+
+static PetscErrorCode PolderColouringCreate_Private(PetscInt all, PolderColouring *w)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(all, &w->mark, all, &w->seen, all + 1, &w->taken));
+  for (PetscInt i = 0; i < all; ++i) w->mark[i] = -1;
+  for (PetscInt i = 0; i <= all; ++i) w->taken[i] = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt PolderGraphFirstColour(const PolderGraph *g, PetscInt q, PetscInt i, const PetscInt colour[], PolderColouring *w)
+{
+  const PetscInt n = PolderGraphNear(g, i, q, w->mark, w->seen), all = g->n + g->nghost;
+  PetscInt       c = 0;
+
+  for (PetscInt k = 1; k < n; ++k) {
+    if (colour[w->seen[k]] >= 0 && colour[w->seen[k]] <= all) w->taken[colour[w->seen[k]]] = i;
+  }
+  while (w->taken[c] == i) ++c;
+  return c;
+}
+
 PetscErrorCode PolderGraphColour(const PolderGraph *g, PetscInt q, PetscInt colour[], PetscInt *count)
 {
-  const PetscInt all = g->n + g->nghost;
-  PetscInt      *mark, *seen, *taken;
+  PolderColouring w    = {NULL, NULL, NULL};
+  PetscInt        most = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(all, &mark, all, &seen, all + 1, &taken));
-  for (PetscInt i = 0; i < all; ++i) mark[i] = -1;
-  for (PetscInt i = 0; i <= all; ++i) taken[i] = -1;
-  *count = 0;
   for (PetscInt i = 0; i < g->n; ++i) {
     if (colour[i] == -1) {
-      const PetscInt n = PolderGraphNear(g, i, q, mark, seen);
-      PetscInt       c = 0;
+      PetscBool more  = PETSC_TRUE;
+      uint64_t  taken = q == 1 ? PolderGraphTaken(g, i, colour, &more) : 0;
+      PetscInt  c     = 0;
 
-      for (PetscInt k = 1; k < n; ++k) {
-        if (colour[seen[k]] >= 0 && colour[seen[k]] <= all) taken[colour[seen[k]]] = i;
+      if (!more) {
+        for (; taken & 1; taken >>= 1) ++c;
+      } else {
+        if (!w.mark) PetscCall(PolderColouringCreate_Private(g->n + g->nghost, &w));
+        c = PolderGraphFirstColour(g, q, i, colour, &w);
       }
-      while (taken[c] == i) ++c;
       colour[i] = c;
     }
-    *count = PetscMax(*count, colour[i] + 1);
+    most = PetscMax(most, colour[i] + 1);
   }
-  PetscCall(PetscFree3(mark, seen, taken));
+  *count = most;
+  PetscCall(PetscFree3(w.mark, w.seen, w.taken));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,67 +162,67 @@ static PetscErrorCode PolderGraphOrder_Private(const PolderGraph *g, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One more than the largest level of the neighbours of row i */
+static inline PetscInt PolderGraphLevel(const PolderGraph *g, PetscInt i, const PetscInt level[])
+{
+  PetscInt own = -1;
+
+  for (PetscInt k = g->begin[i]; k < g->end[i]; ++k) own = PetscMax(own, level[g->j[k]]);
+  return own + 1;
+}
+
 PetscErrorCode PolderGraphLevels(const PolderGraph *g, const PetscInt key[], PetscInt level[], PetscInt *count)
 {
-  PetscInt *order;
+  PetscInt *order = NULL, most = 0;
 
   PetscFunctionBegin;
-  *count = 0;
-  PetscCall(PetscMalloc1(g->n, &order));
-  PetscCall(PolderGraphOrder_Private(g, key, order));
+  if (key) {
+    PetscCall(PetscMalloc1(g->n, &order));
+    PetscCall(PolderGraphOrder_Private(g, key, order));
+  }
   for (PetscInt i = 0; i < g->n; ++i) level[i] = -1;
   for (PetscInt p = 0; p < g->n; ++p) {
-    const PetscInt i   = order[p];
-    PetscInt       own = 0;
+    const PetscInt i = order ? order[p] : p;
 
-    for (PetscInt k = g->i[i]; k < g->i[i + 1]; ++k) {
-      if (g->j[k] < g->n) own = PetscMax(own, level[g->j[k]] + 1);
-    }
-    level[i] = own;
-    *count   = PetscMax(*count, own + 1);
+    level[i] = PolderGraphLevel(g, i, level);
+    most     = PetscMax(most, level[i] + 1);
   }
+  *count = most;
   PetscCall(PetscFree(order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of growing length */
+/* Columns that grow row by row */
 typedef struct {
-  PetscInt n, size, *j, *source, *level;
+  PetscInt n, size, *j, *level;
 } PolderGrowing;
 
-static PetscErrorCode PolderGrow_Private(PolderGrowing *grow, PetscInt j, PetscInt source, PetscInt level)
+/* Room for `more` entries */
+static PetscErrorCode PolderGrow_Private(PolderGrowing *grow, PetscInt more)
 {
   PetscFunctionBegin;
-  if (grow->n == grow->size) {
-    const PetscInt size = grow->size + grow->size / 2 + 1024;
-
-    PetscCall(PetscRealloc(sizeof(PetscInt) * (size_t)size, &grow->j));
-    PetscCall(PetscRealloc(sizeof(PetscInt) * (size_t)size, &grow->source));
-    PetscCall(PetscRealloc(sizeof(PetscInt) * (size_t)size, &grow->level));
-    grow->size = size;
+  if (grow->n + more > grow->size) {
+    grow->size += grow->size / 2 + more + 1024;
+    PetscCall(PetscRealloc(sizeof(PetscInt) * (size_t)grow->size, &grow->j));
+    PetscCall(PetscRealloc(sizeof(PetscInt) * (size_t)grow->size, &grow->level));
   }
-  grow->j[grow->n]       = j;
-  grow->source[grow->n]  = source;
-  grow->level[grow->n++] = level;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The entries of one row while its fill is found */
 typedef struct {
   PetscInt  n, *list;     /* the places of its entries, unordered */
-  PetscInt *source;       /* [rows] by place */
   PetscInt *level;        /* [rows] by place; -1: no entry */
   PetscInt  nheap, *heap; /* the places that are still to be eliminated, the smallest first */
 } PolderFillRow;
 
-static void PolderFillAdd(PolderFillRow *row, PetscInt q, PetscInt source, PetscInt level, PetscBool wait)
+static void PolderFillAdd(PolderFillRow *row, PetscInt q, PetscInt level, PetscBool wait)
 {
   if (row->level[q] >= 0) {
     row->level[q] = PetscMin(row->level[q], level);
     return;
   }
   row->level[q]       = level;
-  row->source[q]      = source;
   row->list[row->n++] = q;
   if (wait) {
     PetscInt at = row->nheap++;
@@ -193,7 +247,7 @@ static PetscInt PolderFillNext(PolderFillRow *row)
   return first;
 }
 
-/* An elimination: the rows in their order, and their pattern with fill by places, as far as it is known */
+/* An elimination: the rows in their order, and by places the columns with fill of each, as far as they are known */
 typedef struct {
   PetscInt      most, end; /* level of fill; the places below this are eliminated */
   PetscInt     *order, *place, *start;
@@ -203,52 +257,49 @@ typedef struct {
 
 static PetscErrorCode PolderFillRow_Private(const PolderGraph *g, PetscInt p, PolderElimination *f)
 {
-  const PetscInt i   = f->order[p];
+  const PetscInt i = f->order[p], wait = PetscMin(p, f->end);
   PolderFillRow *row = &f->row;
 
   PetscFunctionBegin;
   row->n = row->nheap = 0;
-  for (PetscInt k = g->i[i]; k < g->i[i + 1]; ++k) {
+  for (PetscInt k = g->begin[i]; k < g->end[i]; ++k) {
     const PetscInt q = f->place[g->j[k]];
 
-    PolderFillAdd(row, q, g->source[k], 0, (PetscBool)(q < PetscMin(p, f->end)));
+    if (q != p) PolderFillAdd(row, q, 0, (PetscBool)(q < wait));
   }
   while (row->nheap) {
     const PetscInt q = PolderFillNext(row);
 
     for (PetscInt k = f->start[q]; k < f->start[q + 1]; ++k) {
-      const PetscInt to = f->grow.j[k], level = row->level[q] + f->grow.level[k] + 1;
+      const PetscInt to = f->place[f->grow.j[k]], level = row->level[q] + f->grow.level[k] + 1;
 
-      if (to > q && to != p && level <= f->most) PolderFillAdd(row, to, -1, level, (PetscBool)(to < PetscMin(p, f->end)));
+      if (to > q && to != p && level <= f->most) PolderFillAdd(row, to, level, (PetscBool)(to < wait));
     }
   }
-  PetscCall(PetscSortInt(row->n, row->list));
+  PetscCall(PolderGrow_Private(&f->grow, row->n));
   for (PetscInt k = 0; k < row->n; ++k) {
-    PetscCall(PolderGrow_Private(&f->grow, row->list[k], row->source[row->list[k]], row->level[row->list[k]]));
-    row->level[row->list[k]] = -1;
+    f->grow.j[f->grow.n]       = f->order[row->list[k]];
+    f->grow.level[f->grow.n++] = row->level[row->list[k]];
+    row->level[row->list[k]]   = -1;
   }
   f->start[p + 1] = f->grow.n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back from places to rows */
-static PetscErrorCode PolderGraphReplace_Private(PolderGraph *g, const PolderElimination *f)
+/* The graph takes the columns, which lie in the order of the places */
+static PetscErrorCode PolderGraphReplace_Private(PolderGraph *g, PolderElimination *f)
 {
-  PetscInt nz = 0;
+  PetscInt *begin, *end;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(g->j));
-  PetscCall(PetscFree(g->source));
-  PetscCall(PetscMalloc1(f->grow.n, &g->j));
-  PetscCall(PetscMalloc1(f->grow.n, &g->source));
+  PetscCall(PetscMalloc1(g->n, &begin));
+  PetscCall(PetscMalloc1(g->n, &end));
   for (PetscInt i = 0; i < g->n; ++i) {
-    g->i[i] = nz;
-    for (PetscInt k = f->start[f->place[i]]; k < f->start[f->place[i] + 1]; ++k) {
-      g->j[nz]        = f->order[f->grow.j[k]];
-      g->source[nz++] = f->grow.source[k];
-    }
+    begin[i] = f->start[f->place[i]];
+    end[i]   = f->start[f->place[i] + 1];
   }
-  g->i[g->n] = nz;
+  PetscCall(PolderGraphOwn_Private(g, begin, end, f->grow.n, f->grow.j));
+  f->grow.j = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,7 +310,7 @@ PetscErrorCode PolderGraphFill(PolderGraph *g, const PetscInt key[], PetscInt en
   PetscFunctionBegin;
   PetscCheck(!g->nghost, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Fill is found in the local block alone");
   PetscCall(PetscMalloc3(g->n, &f.order, g->n, &f.place, g->n + 1, &f.start));
-  PetscCall(PetscMalloc4(g->n, &f.row.list, g->n, &f.row.source, g->n, &f.row.level, g->n, &f.row.heap));
+  PetscCall(PetscMalloc3(g->n, &f.row.list, g->n, &f.row.level, g->n, &f.row.heap));
   PetscCall(PolderGraphOrder_Private(g, key, f.order));
   for (PetscInt p = 0; p < g->n; ++p) {
     f.place[f.order[p]] = p;
@@ -269,52 +320,40 @@ PetscErrorCode PolderGraphFill(PolderGraph *g, const PetscInt key[], PetscInt en
   f.start[0] = 0;
   for (PetscInt p = 0; p < g->n && !g->full; ++p) {
     PetscCall(PolderFillRow_Private(g, p, &f));
-    g->full = (PetscBool)((PetscInt64)f.grow.n > POLDER_GRAPH_FILL_MAX * (PetscInt64)g->split);
+    g->full = (PetscBool)((PetscInt64)f.grow.n > POLDER_GRAPH_FILL_MAX * (PetscInt64)g->nz);
   }
   if (!g->full) PetscCall(PolderGraphReplace_Private(g, &f));
   PetscCall(PetscFree(f.grow.j));
-  PetscCall(PetscFree(f.grow.source));
   PetscCall(PetscFree(f.grow.level));
-  PetscCall(PetscFree4(f.row.list, f.row.source, f.row.level, f.row.heap));
+  PetscCall(PetscFree3(f.row.list, f.row.level, f.row.heap));
   PetscCall(PetscFree3(f.order, f.place, f.start));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Removes the entries between rows that both have key[] >= end or, with key = NULL, between blocks of `block` rows */
-static void PolderGraphRemove_Private(PolderGraph *g, const PetscInt key[], PetscInt end, PetscInt block)
-{
-  PetscInt nz = 0, first = 0;
-
-  for (PetscInt i = 0; i < g->n; ++i) {
-    const PetscInt last = g->i[i + 1];
-
-    for (PetscInt k = first; k < last; ++k) {
-      if (key ? key[i] >= end && key[g->j[k]] >= end : i / block != g->j[k] / block) continue;
-      g->j[nz]        = g->j[k];
-      g->source[nz++] = g->source[k];
-    }
-    first       = last;
-    g->i[i + 1] = nz;
-  }
-}
-
-PetscErrorCode PolderGraphCut(PolderGraph *g, const PetscInt key[], PetscInt end)
-{
-  PetscFunctionBegin;
-  PolderGraphRemove_Private(g, key, end, 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderGraphBlocks(PolderGraph *g, PetscInt n)
 {
+  const PetscInt block = g->n ? (g->n - 1) / n + 1 : 1;
+  PetscInt      *begin, *end, *j, nz = 0;
+
   PetscFunctionBegin;
-  if (n > 1 && g->n) PolderGraphRemove_Private(g, NULL, 0, (g->n - 1) / n + 1);
+  if (n <= 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(g->n, &begin));
+  PetscCall(PetscMalloc1(g->n, &end));
+  PetscCall(PetscMalloc1(g->nz, &j));
+  for (PetscInt i = 0; i < g->n; ++i) {
+    begin[i] = nz;
+    for (PetscInt k = g->begin[i]; k < g->end[i]; ++k) {
+      if (i / block == g->j[k] / block) j[nz++] = g->j[k];
+    }
+    end[i] = nz;
+  }
+  PetscCall(PolderGraphOwn_Private(g, begin, end, nz, j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderGraphCheckFill(PC pc, const PolderGraph *g, const char advice[])
 {
-  PetscInt entries = g->full ? g->split : 0;
+  PetscInt entries = g->full ? g->nz : 0;
 
   PetscFunctionBegin;
   PetscCallAllreduce(MPI_IN_PLACE, &entries, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));

@@ -3,15 +3,17 @@
 
 #include "rows.h"
 
-/* Row i has the entries i[i] .. i[i + 1) with columns j[]; those from n on are ghosts. Its diagonal entry stands apart */
+/* Row i has the entries begin[i] .. end[i] - 1 with columns j[], its diagonal entry may be among them, and those of ghosts bi[i] .. bi[i + 1] - 1 with columns
+   bj[], which ascend; bi = NULL: none. The arrays are those of the matrix until fill or blocks give the graph its own */
 typedef struct {
-  PetscInt  n, nghost, split;
-  PetscInt *i, *j;
-  PetscInt *source;   /* of each entry: the position in the values of the local block or, from split on, of the block of ghosts; -1: fill */
-  PetscInt *diagonal; /* [n] the same of the diagonal entries */
-  PetscBool full;     /* the fill would have been too much, and there is none */
+  PetscInt        n, nghost, nz; /* nz: entries of the matrix */
+  const PetscInt *begin, *end, *j, *bi, *bj;
+  PetscInt       *ownbegin, *ownend, *ownj; /* NULL: the arrays of the matrix */
+  PetscInt        own;                      /* length of ownj[] */
+  PetscBool       full;                     /* the fill would have been too much, and there is none */
 } PolderGraph;
 
+/* The pattern of rows on the host, which must stay as long as the graph */
 PETSC_INTERN PetscErrorCode PolderGraphCreate(const PolderCSR *, PetscBool ghosts, PolderGraph *);
 PETSC_INTERN PetscErrorCode PolderGraphDestroy(PolderGraph *);
 /*
@@ -26,8 +28,6 @@ PETSC_INTERN PetscErrorCode PolderGraphLevels(const PolderGraph *, const PetscIn
 /* Adds the fill of level p (Saad, section 10.3.3) when the rows are eliminated in that order; rows with key[] >= end are not eliminated. Nothing but full <-
    true when that is too much */
 PETSC_INTERN PetscErrorCode PolderGraphFill(PolderGraph *, const PetscInt key[], PetscInt end, PetscInt p);
-/* Removes the entries between rows that both have key[] >= end */
-PETSC_INTERN PetscErrorCode PolderGraphCut(PolderGraph *, const PetscInt key[], PetscInt end);
 /* Removes the entries between different ones of n blocks of consecutive rows */
 PETSC_INTERN PetscErrorCode PolderGraphBlocks(PolderGraph *, PetscInt n);
 /* Refuses the matrix on all processes when one has a full graph. Collective */

@@ -91,8 +91,8 @@ static PetscErrorCode PolderRowsSetUpPattern_Private(PC pc, const PolderCSR *csr
   PetscCallAllreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderRowsFree_Private(pc));
-  PetscCall(PolderMatGetCSR(pc->pmat, &host));
-  PetscCall((*rows->steps->pattern)(pc, &host));
+  PetscCall(PolderMatGetPattern(pc->pmat, &host));
+  PetscCall((*rows->steps->pattern)(pc, &host, csr));
   PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
   if (pc->failedreason) {
     PetscCall(PolderRowsFree_Private(pc));

@@ -10,8 +10,9 @@
 
 typedef struct {
   const char *type; /* of the PC */
-  /* What depends on the pattern alone, from the rows on the host; it may refuse the matrix on all processes */
-  PetscErrorCode (*pattern)(PC, const PolderCSR *);
+  /* What depends on the pattern alone, from that of the rows on the host, without values, and from the rows at the place; it may refuse the matrix on all
+     processes */
+  PetscErrorCode (*pattern)(PC, const PolderCSR *host, const PolderCSR *there);
   /* The values, from the rows at the place; refuses the matrix on all processes when it cannot use them */
   PetscErrorCode (*values)(PC, const PolderCSR *);
   PetscErrorCode (*apply)(PC, Vec r, Vec z);

@@ -5,9 +5,10 @@
 #include "kernels/rowcheck.h"
 #include "kernels/sweep.h"
 
-PolderEmulate(PolderSweepTake,
-              (PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[], PolderStream stream), n,
-              source, split, aa, ba, val);
+PolderEmulate(PolderSweepWidths, (const PolderSweep *S, const PolderSweepEntries *E, PetscInt width[], PetscInt *entries, PolderStream stream), S, E, width,
+              entries);
+PolderEmulate(PolderSweepPattern, (const PolderSweep *S, const PolderSweepEntries *E, PolderStream stream), S, E);
+PolderEmulate(PolderSweepValues, (const PolderSweep *S, PolderRows own, PolderRows ghosts, PolderStream stream), S, own, ghosts);
 PolderEmulate(PolderSweepFactor, (const PolderSweep *S, PetscInt first, PetscInt last, PetscInt eliminate, PetscReal omega, PetscInt *bad, PolderStream stream),
               S, first, last, eliminate, omega, bad);
 PolderEmulate(PolderSweepForward, (const PolderSweep *S, PetscInt first, PetscInt last, const PetscScalar r[], PetscScalar x[], PolderStream stream), S, first,
@@ -18,7 +19,13 @@ PolderEmulate(PolderRowsCheck,
               (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscInt *bad,
                PolderStream stream),
               m, ai, aj, aa, bi, ba, bad);
-PolderEmulate(PolderFsaiRows, (const PolderFsai *F, PetscInt threads, PetscScalar work[], PetscScalar val[], PetscInt *bad, PolderStream stream), F, 1, work,
-              val, bad);
-PolderEmulate(PolderIpRows, (const PolderIp *P, const PetscScalar aa[], const PetscScalar ba[], const PetscScalar d[], PetscScalar val[], PolderStream stream),
-              P, aa, ba, d, val);
+PolderEmulate(PolderIpRows, (const PolderIp *P, PolderRows rows, PolderRows ghosts, const PetscScalar d[], PetscScalar val[], PolderStream stream), P, rows,
+              ghosts, d, val);
+
+int PolderFsaiRows_CUDA(const PolderFsai *F, PetscInt threads, PetscScalar work[], PetscScalar val[], PetscInt *bad, PolderStream stream)
+{
+  for (PetscInt i = 0; i < F->n; ++i) { // one row at a time, as a thread
+    if (!PolderFsaiRow(F, i, 1, work, val + F->gi[i])) *bad = PetscMin(*bad, i);
+  }
+  return 0;
+}

@@ -40,12 +40,7 @@ PolderEmulate(PolderCooTake,
               (PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[],
                PolderStream stream),
               nz, n, first, skip, v, insert, aa);
-
-int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
-{
-  for (PetscInt k = 0; k < n; ++k) y[k] = x[index[k]];
-  return 0;
-}
+PolderEmulate(PolderGather, (PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream), n, index, x, y);
 
 int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream)
 {

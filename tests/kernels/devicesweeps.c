@@ -52,6 +52,40 @@ static PetscErrorCode RowsDestroy(Rows *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first n rows of A in two blocks: A <- the columns below n, B <- the others, counted from n on */
+static PetscErrorCode Split(Rows *A, PetscInt n, Rows *B)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBeginUser;
+  *B = (Rows){.n = A->n};
+  PetscCall(PetscMalloc3(A->n + 1, &B->i, A->nz, &B->j, A->nz, &B->a));
+  for (PetscInt i = 0, k = 0; i < n; ++i) {
+    const PetscInt end = A->i[i + 1];
+
+    A->i[i] = nz;
+    B->i[i] = B->nz;
+    for (; k < end; ++k) {
+      if (A->j[k] < n) {
+        A->j[nz]   = A->j[k];
+        A->a[nz++] = A->a[k];
+      } else {
+        B->j[B->nz]   = A->j[k] - n;
+        B->a[B->nz++] = A->a[k];
+      }
+    }
+  }
+  A->i[n] = A->nz = nz;
+  B->i[n]         = B->nz;
+  PetscCall(PolderDeviceFromHost(A->di, A->i, sizeof(PetscInt) * (size_t)(n + 1)));
+  PetscCall(PolderDeviceFromHost(A->dj, A->j, sizeof(PetscInt) * (size_t)nz));
+  PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)nz));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), B->i, &B->di));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)B->nz, B->j, &B->dj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)B->nz, B->a, &B->da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z of one solve at a place, whose rows are csr; bad: a pivot was not positive */
 static PetscErrorCode Solve(const PolderPlace *place, const PolderGraph *g, const PolderCSR *csr, PetscInt eliminate, const PetscScalar r[], PetscScalar z[],
                             PetscInt *bad)
@@ -64,7 +98,7 @@ static PetscErrorCode Solve(const PolderPlace *place, const PolderGraph *g, cons
   PetscCall(PetscMalloc2(g->n, &level, g->n, &start));
   for (PetscInt i = 0; i < g->n; ++i) start[i] = NAN;
   PetscCall(PolderGraphLevels(g, NULL, level, &count));
-  PetscCall(PolderSweepsCreate(&W, place, g, level, count, NULL));
+  PetscCall(PolderSweepsCreate(&W, place, g, csr, level, count, NULL));
   W.eliminate = eliminate;
   PetscCall(PolderSweepsValues(&W, place, csr, bad));
   PetscCall(PolderPlaceUpload(place, sizeof(PetscScalar) * (size_t)g->n, r, &rr));
@@ -139,13 +173,14 @@ static PetscErrorCode TestFsai(PETSC_UNUSED void *work, PolderStream stream)
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
     for (PetscInt threads = 1; threads < 300; threads += 127) {
       Rows         A;
-      PetscInt    *gi, *gj, *di, *dj, *dbad, nz = 0, bad = PETSC_MAX_INT, badthere = PETSC_MAX_INT;
+      PetscInt    *gi, *gj, *where, *di, *dj, *dbad, nz = 0, bad = PETSC_MAX_INT, badthere = PETSC_MAX_INT;
       PetscScalar *val, *dval, *small_[2];
 
       PetscCall(RowsCreate(Sizes[s], &A));
       if (A.n > 64) A.a[A.i[A.n - 1]] = -20; // not positive definite
       PetscCall(PolderDeviceFromHost(A.da, A.a, sizeof(PetscScalar) * (size_t)A.nz));
-      PetscCall(PetscMalloc4(A.n + 1, &gi, A.nz, &gj, A.nz, &val, PolderFsaiWork(9), &small_[0]));
+      PetscCall(PetscMalloc4(A.n + 1, &gi, A.nz, &gj, A.nz, &val, PolderFsaiWork_Host(9), &small_[0]));
+      PetscCall(PetscCalloc1(A.n, &where));
       for (PetscInt i = 0; i < A.n; ++i) {
         gi[i] = nz;
         for (PetscInt k = A.i[i]; k < A.i[i + 1] && A.j[k] <= i; ++k) gj[nz++] = A.j[k];
@@ -158,7 +193,7 @@ static PetscErrorCode TestFsai(PETSC_UNUSED void *work, PolderStream stream)
       PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)nz, val, &dval));
       PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * PolderFsaiWork(9) * (size_t)threads, &small_[1]));
       {
-        const PolderFsai here = {A.n, gi, gj, A.i, A.j, A.a}, there = {A.n, di, dj, A.di, A.dj, A.da};
+        const PolderFsai here = {A.n, gi, gj, A.i, A.j, A.a, where}, there = {A.n, di, dj, A.di, A.dj, A.da, NULL};
 
         PolderFsaiRows_Host(&here, 1, small_[0], val, &bad);
         PolderLaunch(PolderFsaiRows_CUDA(&there, threads, small_[1], dval, dbad, stream));
@@ -169,6 +204,8 @@ static PetscErrorCode TestFsai(PETSC_UNUSED void *work, PolderStream stream)
       PetscCall(PolderDeviceFree(&di));
       PetscCall(PolderDeviceFree(&dj));
       PetscCall(PolderDeviceFree(&small_[1]));
+      for (PetscInt i = 0; i < A.n; ++i) wrong += where[i] != 0;
+      PetscCall(PetscFree(where));
       PetscCall(PetscFree4(gi, gj, val, small_[0]));
       PetscCall(RowsDestroy(&A));
     }
@@ -177,7 +214,7 @@ static PetscErrorCode TestFsai(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of ip in all forms: the columns from half on are ghosts of the second half, and some rows come before */
+/* Rows of ip in all forms: the first half of the rows, the columns from half on are ghosts, and some ghosts come before */
 static PetscErrorCode TestIp(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
@@ -185,46 +222,39 @@ static PetscErrorCode TestIp(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionBeginUser;
   for (size_t s = 1; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
     for (int form = 0; form < 4; ++form) {
-      Rows         A;
-      PetscInt    *start, *col, *source, *dstart, *dcol, *dsource, nz = 0;
+      Rows         A, B;
+      PetscInt    *start, *dstart, nz = 0;
       PetscScalar *val, *dval, *d, *dd;
 
       PetscCall(RowsCreate(Sizes[s], &A));
-      const PetscInt n = (A.n + 1) / 2;
+      const PetscInt n = (A.n + 1) / 2, nlow = n / 3;
 
-      PetscCall(PetscMalloc5(n + 1, &start, A.nz, &col, A.nz, &source, A.nz, &val, A.n, &d));
+      PetscCall(Split(&A, n, &B));
+      PetscCall(PetscMalloc3(n + 1, &start, A.nz + B.nz, &val, A.n, &d));
       for (PetscInt i = 0; i < n; ++i) {
-        start[i]     = nz;
-        col[nz]      = i;
-        source[nz++] = A.i[i];
-        for (PetscInt k = A.i[i]; k < A.i[i + 1]; ++k) {
-          if (A.j[k] == i || (form < 2 && A.j[k] < i)) continue;
-          col[nz]      = A.j[k];
-          source[nz++] = k;
-        }
+        start[i] = nz;
+        for (PetscInt k = A.i[i]; k < A.i[i + 1]; ++k) nz += form > 1 || A.j[k] >= i;
+        for (PetscInt k = B.i[i]; k < B.i[i + 1]; ++k) nz += form > 1 || B.j[k] >= nlow;
       }
       start[n] = nz;
       for (PetscInt i = 0; i < A.n; ++i) d[i] = 2 + i % 5;
       for (PetscInt k = 0; k < nz; ++k) val[k] = NAN;
       PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), start, &dstart));
-      PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nz, col, &dcol));
-      PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nz, source, &dsource));
       PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)A.n, d, &dd));
       PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)nz, val, &dval));
       {
-        const PolderIp here  = {n, n / 3, A.nz / 2, (PetscBool)(form % 2), (PetscBool)(form > 1), start, col, source};
-        const PolderIp there = {n, n / 3, A.nz / 2, (PetscBool)(form % 2), (PetscBool)(form > 1), dstart, dcol, dsource};
+        const PolderIp   here = {n, nlow, (PetscBool)(form % 2), (PetscBool)(form > 1), start}, there = {n, nlow, here.scaled, here.whole, dstart};
+        const PolderRows own = {n, A.i, A.j, A.a, A.nz}, ghosts = {n, B.i, B.j, B.a, B.nz};
 
-        PolderIpRows_Host(&here, A.a, A.a + A.nz / 2, d, val);
-        PolderLaunch(PolderIpRows_CUDA(&there, A.da, A.da + A.nz / 2, dd, dval, stream));
+        PolderIpRows_Host(&here, own, ghosts, d, val);
+        PolderLaunch(PolderIpRows_CUDA(&there, (PolderRows){n, A.di, A.dj, A.da, A.nz}, (PolderRows){n, B.di, B.dj, B.da, B.nz}, dd, dval, stream));
       }
       PetscCall(Compare(nz, &dval, val, &wrong));
       PetscCall(PolderDeviceFree(&dstart));
-      PetscCall(PolderDeviceFree(&dcol));
-      PetscCall(PolderDeviceFree(&dsource));
       PetscCall(PolderDeviceFree(&dd));
-      PetscCall(PetscFree5(start, col, source, val, d));
+      PetscCall(PetscFree3(start, val, d));
       PetscCall(RowsDestroy(&A));
+      PetscCall(RowsDestroy(&B));
     }
   }
   PetscCall(Report("ip", wrong));

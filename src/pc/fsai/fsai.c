@@ -3,6 +3,7 @@
 #include "core/refusal.h"
 #include "kernels/fsai.h"
 #include "rows/factored.h"
+#include "rows/power.h"
 #include <petsc/private/pcimpl.h>
 
 /* Bytes of work on the device, which decide how many rows are computed at once */
@@ -14,7 +15,7 @@ typedef struct {
   PetscInt       longest; /* entries of the longest row of G */
   IS             is;      /* on several processes: the rows whose entries the rows of G need, ascending */
   Mat           *part;    /* and these rows; NULL: the matrix itself */
-  PetscInt      *gi, *gj, *ei, *ej, *bad;
+  PetscInt      *gj, *ei, *ej, *where, *bad;
   PetscScalar   *ea, *work;
   PetscInt       threads;
 } PC_FSAI;
@@ -42,18 +43,15 @@ static PetscInt PCFSAILength(const PolderCSR *A, PetscInt i)
 }
 
 /* May A P be computed? Its products are the sum over j of the entries of column j of A, which is symmetric, times those of row j of P. Collective */
-static PetscErrorCode PCFSAICheckProduct_Private(PC pc, const PolderCSR *A, Mat P)
+static PetscErrorCode PCFSAICheckProduct_Private(PC pc, const PolderCSR *A, const PolderCSR *P)
 {
   PetscReal sum[2] = {0, 0};
-  PolderCSR rows;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(P, &rows));
   for (PetscInt i = 0; i < A->m; ++i) {
-    sum[0] += (PetscReal)PCFSAILength(A, i) * PCFSAILength(&rows, i);
+    sum[0] += (PetscReal)PCFSAILength(A, i) * PCFSAILength(P, i);
     sum[1] += PCFSAILength(A, i);
   }
-  PetscCall(PolderMatRestoreCSR(P, &rows));
   PetscCall(PCFSAICheck_Private(pc, sum, PC_FSAI_PRODUCTS_MAX, "products for each entry of the matrix in its power"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -69,23 +67,26 @@ static PetscErrorCode PCFSAICheckRows_Private(PC pc, PetscInt m, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of A^power, or of the power at which the matrix is refused. The products are made on the host: cuSPARSE refuses large ones */
+/* On several processes: a matrix with the pattern of A^power, or of the power at which it is refused. The products are made on the host: cuSPARSE refuses large
+   ones */
 static PetscErrorCode PCFSAIPower_Private(PC pc, const PolderCSR *A, Mat *P)
 {
-  PC_FSAI *fsai = (PC_FSAI *)pc->data;
-  Mat      host;
+  PC_FSAI  *fsai = (PC_FSAI *)pc->data;
+  PolderCSR rows;
+  Mat       host;
 
   PetscFunctionBegin;
-  *P = pc->pmat;
-  PetscCall(PetscObjectReference((PetscObject)*P));
-  if (fsai->power == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_INITIAL_MATRIX, &host));
+  *P = host;
+  PetscCall(PetscObjectReference((PetscObject)*P));
   for (PetscInt k = 1; k < fsai->power; ++k) {
     Mat next;
 
-    PetscCall(PCFSAICheckProduct_Private(pc, A, *P));
+    PetscCall(PolderMatGetPattern(*P, &rows));
+    PetscCall(PCFSAICheckProduct_Private(pc, A, &rows));
+    PetscCall(PolderMatRestoreCSR(*P, &rows));
     if (pc->failedreason) break;
-    PetscCall(MatMatMult(host, k == 1 ? host : *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
+    PetscCall(MatMatMult(host, *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
     PetscCall(MatDestroy(P));
     *P = next;
   }
@@ -93,34 +94,53 @@ static PetscErrorCode PCFSAIPower_Private(PC pc, const PolderCSR *A, Mat *P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Global coordinates of the lower triangle of P, ascending in each row; start[m + 1] */
-static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt start[], PetscInt **rows, PetscInt **columns)
+/* On one process: the lower triangle of A^power; no arrays when it is refused */
+static PetscErrorCode PCFSAIPowerHere_Private(PC pc, const PolderCSR *A, PetscInt **start, PetscInt **column)
 {
-  const PetscInt most = P->nz + (P->bi ? P->bi[P->m] : 0) + P->m;
-  PetscInt      *row, *column, nz = 0;
+  PC_FSAI      *fsai = (PC_FSAI *)pc->data;
+  PolderPattern P    = {.n = 0}, next;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(most, rows, most, columns));
-  row    = *rows;
-  column = *columns;
-  for (PetscInt i = 0; i < P->m; ++i) {
-    start[i] = nz;
-    for (PetscInt k = P->ai[i]; k < P->ai[i + 1]; ++k) {
-      if (P->aj[k] < i) column[nz++] = P->rstart + P->aj[k];
-    }
-    for (PetscInt k = P->bi ? P->bi[i] : 0; P->bi && k < P->bi[i + 1]; ++k) {
-      if (P->garray[P->bj[k]] < P->rstart) column[nz++] = P->garray[P->bj[k]];
-    }
-    PetscCall(PetscSortInt(nz - start[i], column + start[i]));
-    column[nz++] = P->rstart + i;
-    for (PetscInt k = start[i]; k < nz; ++k) row[k] = P->rstart + i;
+  for (PetscInt k = 1; k < fsai->power; ++k) {
+    const PolderCSR rows = {.m = A->m, .ai = k > 1 ? P.start : A->ai};
+
+    PetscCall(PCFSAICheckProduct_Private(pc, A, &rows));
+    if (pc->failedreason) break;
+    PetscCall(PolderPatternProduct(A, k > 1 ? &P : NULL, (PetscBool)(k + 1 == fsai->power), &next));
+    PetscCall(PolderPatternDestroy(&P));
+    P = next;
   }
-  start[P->m] = nz;
+  if (!pc->failedreason) {
+    *start  = P.start;
+    *column = P.column;
+    P.start = P.column = NULL;
+  }
+  PetscCall(PolderPatternDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On several processes: the rows that the small systems need, and local[] <- where each column is among them */
-static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz, const PetscInt column[], PetscInt local[])
+/* The lower triangle of P: global columns, ascending in each row */
+static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt **starts, PetscInt **columns)
+{
+  PetscInt *start, *column, nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, P->m + 1, &start));
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, P->nz + (P->bi ? P->bi[P->m] : 0) + P->m, &column));
+  for (PetscInt i = 0; i < P->m; ++i) {
+    start[i] = nz;
+    for (PetscInt k = P->bi ? P->bi[i] : 0; P->bi && k < P->bi[i + 1] && P->garray[P->bj[k]] < P->rstart; ++k) column[nz++] = P->garray[P->bj[k]];
+    for (PetscInt k = P->ai[i]; k < P->ai[i + 1] && P->aj[k] < i; ++k) column[nz++] = P->rstart + P->aj[k];
+    column[nz++] = P->rstart + i;
+  }
+  start[P->m] = nz;
+  *starts     = start;
+  *columns    = column;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On several processes: the rows that the small systems need, and column[] <- where each column is among them */
+static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz, PetscInt column[])
 {
   PC_FSAI        *fsai = (PC_FSAI *)pc->data;
   PetscInt       *need, n = P->nghost, at;
@@ -135,72 +155,83 @@ static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz,
   PetscCall(ISGetIndices(fsai->is, &is));
   for (PetscInt k = 0; k < nz; ++k) {
     PetscCall(PetscFindInt(column[k], n, is, &at));
-    local[k] = at;
+    column[k] = at;
   }
   PetscCall(ISRestoreIndices(fsai->is, &is));
   PetscCall(MatCreateSubMatrices(pc->pmat, 1, &fsai->is, &fsai->is, MAT_INITIAL_MATRIX, &fsai->part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* G and the rows that its systems need, at the place, from the coordinates of the pattern */
-static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, const PetscInt start[], const PetscInt row[], const PetscInt column[])
+/* G and the rows that its systems need, at the place, from the pattern, whose arrays it takes */
+static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, PetscInt **start, PetscInt **column)
 {
   PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
   const PolderPlace *place = fsai->common.rows.place;
   PolderCSR          E;
-  PetscInt          *local, m = P->m, nz = start[m];
+  PetscInt           m = P->m, nz = (*start)[m], rows = m;
   PetscMPIInt        size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   fsai->longest = 0;
-  for (PetscInt i = 0; i < m; ++i) fsai->longest = PetscMax(fsai->longest, start[i + 1] - start[i]);
-  PetscCall(PolderFactoredCreate(pc, nz, row, column, PETSC_TRUE));
-  PetscCall(PetscMalloc1(nz, &local));
+  for (PetscInt i = 0; i < m; ++i) fsai->longest = PetscMax(fsai->longest, (*start)[i + 1] - (*start)[i]);
+  PetscCall(PolderFactoredCreate(pc, start, column, PETSC_TRUE));
   if (size > 1) {
-    PetscCall(PCFSAIRows_Private(pc, P, nz, column, local));
+    PetscCall(PCFSAIRows_Private(pc, P, nz, *column));
     PetscCall(PolderMatGetCSR(fsai->part[0], &E));
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(E.m + 1), E.ai, &fsai->ei));
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)E.nz, E.aj, &fsai->ej));
     PetscCall(PolderPlaceMalloc(place, E.nz, &fsai->ea));
+    rows = E.m;
     PetscCall(PolderMatRestoreCSR(fsai->part[0], &E));
-  } else PetscCall(PetscArraycpy(local, column, nz));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(m + 1), start, &fsai->gi));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, local, &fsai->gj));
-  fsai->threads = 1;
-  if (place->device) fsai->threads = (PetscInt)PetscMin((PetscReal)m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
-  PetscCall((*place->malloc)(sizeof(PetscScalar) * (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
+  }
+  if (!fsai->common.direct) PetscCall(PolderPlaceMove(place, sizeof(PetscInt) * (size_t)nz, column, &fsai->gj));
+  if (place->device) {
+    fsai->threads = (PetscInt)PetscMin((PetscReal)m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
+    PetscCall(PolderPlaceMalloc(place, (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
+  } else {
+    PetscCall(PolderPlaceMalloc(place, PolderFsaiWork_Host(fsai->longest), &fsai->work));
+    PetscCall(PolderPlaceMalloc(place, rows, &fsai->where));
+    PetscCall((*place->zero)(fsai->where, sizeof(PetscInt) * (size_t)rows));
+  }
   PetscCall(PolderPlaceMalloc(place, 1, &fsai->bad));
-  PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNUSED const PolderCSR *there)
 {
-  PolderCSR rows;
-  Mat       P;
-  PetscInt *start, *row, *column;
+  PC_FSAI  *fsai  = (PC_FSAI *)pc->data;
+  PolderCSR rows  = *csr;
+  Mat       P     = NULL;
+  PetscInt *start = NULL, *column = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PCFSAIPower_Private(pc, csr, &P));
-  PetscCall(PolderMatGetCSR(P, &rows));
-  PetscCall(PetscMalloc1(csr->m + 1, &start));
-  PetscCall(PCFSAITriangle_Private(&rows, start, &row, &column));
+  if (fsai->power > 1 && !csr->bi) PetscCall(PCFSAIPowerHere_Private(pc, csr, &start, &column));
+  else {
+    if (fsai->power > 1) {
+      PetscCall(PCFSAIPower_Private(pc, csr, &P));
+      PetscCall(PolderMatGetPattern(P, &rows));
+    }
+    PetscCall(PCFSAITriangle_Private(&rows, &start, &column));
+  }
   if (!pc->failedreason) PetscCall(PCFSAICheckRows_Private(pc, csr->m, start));
-  if (!pc->failedreason) PetscCall(PCFSAICreate_Private(pc, &rows, start, row, column));
-  PetscCall(PetscFree2(row, column));
-  PetscCall(PetscFree(start));
-  PetscCall(PolderMatRestoreCSR(P, &rows));
+  if (!pc->failedreason) PetscCall(PCFSAICreate_Private(pc, &rows, &start, &column));
+  PetscCall((*PolderOnHost.free)(&start));
+  PetscCall((*PolderOnHost.free)(&column));
+  if (P) PetscCall(PolderMatRestoreCSR(P, &rows));
   PetscCall(MatDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCFSAIValues_Private(PC pc, const PolderCSR *csr)
 {
-  PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
-  const PolderPlace *place = fsai->common.rows.place;
-  PolderFsai         F     = {.n = csr->m, .gi = fsai->gi, .gj = fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa};
-  PetscInt           bad   = PETSC_MAX_INT;
+  PC_FSAI           *fsai   = (PC_FSAI *)pc->data;
+  const PolderPlace *place  = fsai->common.rows.place;
+  PolderFactored    *common = &fsai->common;
+  PolderFsai         F =
+    {.n = csr->m, .gi = common->start, .gj = common->direct ? common->here[0].j : fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa, .where = fsai->where};
+  PetscInt     bad = PETSC_MAX_INT;
+  PetscScalar *val;
 
   PetscFunctionBegin;
   if (fsai->part) {
@@ -215,9 +246,10 @@ static PetscErrorCode PCFSAIValues_Private(PC pc, const PolderCSR *csr)
     F.ea = fsai->ea;
   }
   PetscCall(PolderPlacePut(place, 1, &bad, fsai->bad));
-  PolderRun(place, PolderFsaiRows, &F, fsai->threads, fsai->work, fsai->common.val, fsai->bad);
+  PetscCall(PolderFactoredGet(pc, &val));
+  PolderRun(place, PolderFsaiRows, &F, fsai->threads, fsai->work, val, fsai->bad);
   PetscCall(PolderPlaceTake(place, 1, fsai->bad, &bad));
-  PetscCall(PolderFactoredSet(pc));
+  PetscCall(PolderFactoredSet(pc, &val));
   PetscCall(PolderRowsCheckPivot(pc, bad, "the matrix is not positive definite"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,12 +263,12 @@ static PetscErrorCode PCFSAIFree_Private(PC pc)
   PetscCall(PolderFactoredFree(pc));
   PetscCall(ISDestroy(&fsai->is));
   if (fsai->part) PetscCall(MatDestroySubMatrices(1, &fsai->part));
-  PetscCall((*place->free)(&fsai->gi));
   PetscCall((*place->free)(&fsai->gj));
   PetscCall((*place->free)(&fsai->ei));
   PetscCall((*place->free)(&fsai->ej));
   PetscCall((*place->free)(&fsai->ea));
   PetscCall((*place->free)(&fsai->work));
+  PetscCall((*place->free)(&fsai->where));
   PetscCall((*place->free)(&fsai->bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

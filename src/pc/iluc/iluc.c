@@ -8,22 +8,23 @@ typedef struct {
   PetscInt       fill, power, colours;
 } PC_ILUC;
 
-static PetscErrorCode PCILUCPattern_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCILUCPattern_Private(PC pc, const PolderCSR *csr, const PolderCSR *there)
 {
   PC_ILUC    *ilu = (PC_ILUC *)pc->data;
   PolderGraph g;
-  PetscInt   *colour, *level, count;
+  PetscInt   *colour, *level, count, power = ilu->power ? ilu->power : ilu->fill + 1;
 
   PetscFunctionBegin;
   PetscCall(PolderGraphCreate(csr, PETSC_FALSE, &g));
   PetscCall(PetscMalloc2(g.n, &colour, g.n, &level));
   for (PetscInt i = 0; i < g.n; ++i) colour[i] = -1;
-  PetscCall(PolderGraphColour(&g, ilu->power ? ilu->power : ilu->fill + 1, colour, &ilu->colours));
+  PetscCall(PolderGraphColour(&g, power, colour, &ilu->colours));
   if (ilu->fill) PetscCall(PolderGraphFill(&g, colour, PETSC_MAX_INT, ilu->fill));
   PetscCall(PolderGraphCheckFill(pc, &g, "use fewer -pc_iluc_levels"));
   if (!pc->failedreason) {
-    PetscCall(PolderGraphLevels(&g, colour, level, &count));
-    PetscCall(PolderSweepsCreate(&ilu->common.sweeps, ilu->common.rows.place, &g, level, count, NULL));
+    if (ilu->fill || power > 1) PetscCall(PolderGraphLevels(&g, colour, level, &count));
+    else count = ilu->colours; // a row with a greedy colour has neighbours with all lower ones: the colours are the levels
+    PetscCall(PolderSweepsCreate(&ilu->common.sweeps, ilu->common.rows.place, &g, there, ilu->fill || power > 1 ? level : colour, count, NULL));
     ilu->common.sweeps.eliminate = count;
   }
   PetscCall(PetscFree2(colour, level));

@@ -2,7 +2,6 @@
 #include "kernels/csr.h"
 #include "kernels/ip.h"
 #include "rows/factored.h"
-#include "rows/graph.h"
 #include <petsc/private/pcimpl.h>
 
 typedef enum {
@@ -16,66 +15,48 @@ static const char *const IPForms[] = {"plain", "scaled", "stencil", "diag"};
 typedef struct {
   PolderFactored common; // the first
   PetscInt       form;   /* an IPForm */
-  PetscInt       nlow, split;
+  PetscInt       nlow;
   PolderHalo     halo;
-  PetscInt      *start, *col, *source;
   PetscScalar   *d; /* [m + nghost] */
 } PC_IP;
 
-/* The entries of each row: the diagonal one, and then those of A above it or, with whole, all others */
-static PetscErrorCode PCIPEntries_Private(const PC_IP *ip, const PolderCSR *csr, const PolderGraph *g, PetscBool whole, PetscInt *entry[5])
+/* The rows of the factor: the entries of A from the diagonal on or, with whole, all */
+static void PCIPEntries_Private(const PC_IP *ip, const PolderCSR *csr, PetscBool whole, PetscInt start[], PetscInt column[])
 {
   PetscInt nz = 0;
 
-  PetscFunctionBegin;
-  PetscCall(
-    PetscMalloc5(g->n + 1, &entry[0], g->i[g->n] + g->n, &entry[1], g->i[g->n] + g->n, &entry[2], g->i[g->n] + g->n, &entry[3], g->i[g->n] + g->n, &entry[4]));
-  for (PetscInt i = 0; i < g->n; ++i) {
-    entry[0][i]    = nz;
-    entry[1][nz]   = i;
-    entry[2][nz++] = g->diagonal[i];
-    for (PetscInt k = g->i[i]; k < g->i[i + 1]; ++k) {
-      const PetscInt j = g->j[k];
-
-      if (!whole && (j < g->n ? j < i : j < g->n + ip->nlow)) continue;
-      entry[1][nz]   = j;
-      entry[2][nz++] = g->source[k];
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    start[i] = nz;
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (whole || csr->aj[k] >= i) column[nz++] = csr->rstart + csr->aj[k];
     }
-    for (PetscInt k = entry[0][i]; k < nz; ++k) {
-      entry[3][k] = csr->rstart + i;
-      entry[4][k] = entry[1][k] < g->n ? csr->rstart + entry[1][k] : csr->garray[entry[1][k] - g->n];
+    for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
+      if (whole || csr->bj[k] >= ip->nlow) column[nz++] = csr->garray[csr->bj[k]];
     }
   }
-  entry[0][g->n] = nz;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  start[csr->m] = nz;
 }
 
-static PetscErrorCode PCIPPattern_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCIPPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNUSED const PolderCSR *there)
 {
   PC_IP             *ip    = (PC_IP *)pc->data;
   const PolderPlace *place = ip->common.rows.place;
   const PetscBool    whole = (PetscBool)(ip->form == IP_STENCIL || ip->form == IP_DIAG);
-  PolderGraph        g;
-  PetscInt          *entry[5], nz;
+  PetscInt          *start, *column;
   PetscMPIInt        size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   ip->halo = NULL;
   if (size > 1) PetscCall(PolderMatGetHalo(pc->pmat, &ip->halo));
-  PetscCall(PolderGraphCreate(csr, PETSC_TRUE, &g));
-  ip->split = g.split;
-  for (ip->nlow = 0; ip->nlow < g.nghost && csr->garray[ip->nlow] < csr->rstart; ++ip->nlow)
+  for (ip->nlow = 0; ip->nlow < csr->nghost && csr->garray[ip->nlow] < csr->rstart; ++ip->nlow)
     ;
-  PetscCall(PCIPEntries_Private(ip, csr, &g, whole, entry));
-  nz = entry[0][g.n];
-  PetscCall(PolderFactoredCreate(pc, nz, entry[3], entry[4], (PetscBool)!whole));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(g.n + 1), entry[0], &ip->start));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, entry[1], &ip->col));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, entry[2], &ip->source));
-  PetscCall(PolderPlaceMalloc(place, g.n + g.nghost, &ip->d));
-  PetscCall(PetscFree5(entry[0], entry[1], entry[2], entry[3], entry[4]));
-  PetscCall(PolderGraphDestroy(&g));
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->m + 1, &start));
+  PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->nz + (csr->bi ? csr->bi[csr->m] : 0), &column));
+  PCIPEntries_Private(ip, csr, whole, start, column);
+  PetscCall(PolderFactoredCreate(pc, &start, &column, (PetscBool)!whole));
+  PetscCall((*PolderOnHost.free)(&column));
+  PetscCall(PolderPlaceMalloc(place, csr->m + csr->nghost, &ip->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,12 +66,10 @@ static PetscErrorCode PCIPValues_Private(PC pc, const PolderCSR *csr)
   const PolderPlace *place = ip->common.rows.place;
   const PolderIp     P     = {.n      = csr->m,
                               .nlow   = ip->nlow,
-                              .split  = ip->split,
                               .scaled = (PetscBool)(ip->form == IP_SCALED || ip->form == IP_DIAG),
                               .whole  = (PetscBool)(ip->form == IP_STENCIL || ip->form == IP_DIAG),
-                              .start  = ip->start,
-                              .col    = ip->col,
-                              .source = ip->source};
+                              .start  = ip->common.start};
+  PetscScalar       *val;
 
   PetscFunctionBegin;
   PolderRun(place, PolderCsrDiagonal, csr->m, csr->ai, csr->aj, csr->aa, ip->d);
@@ -98,8 +77,9 @@ static PetscErrorCode PCIPValues_Private(PC pc, const PolderCSR *csr)
     PetscCall(PolderHaloBeginAt(ip->halo, place, MPIU_SCALAR, ip->d, ip->d + csr->m));
     PetscCall(PolderHaloEndAt(ip->halo, place, MPIU_SCALAR, ip->d, ip->d + csr->m));
   }
-  PolderRun(place, PolderIpRows, &P, csr->aa, csr->ba, ip->d, ip->common.val);
-  PetscCall(PolderFactoredSet(pc));
+  PetscCall(PolderFactoredGet(pc, &val));
+  PolderRun(place, PolderIpRows, &P, PolderOwnRows(csr), PolderGhostColumns(csr), ip->d, val);
+  PetscCall(PolderFactoredSet(pc, &val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,9 +90,6 @@ static PetscErrorCode PCIPFree_Private(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PolderFactoredFree(pc));
-  PetscCall((*place->free)(&ip->start));
-  PetscCall((*place->free)(&ip->col));
-  PetscCall((*place->free)(&ip->source));
   PetscCall((*place->free)(&ip->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,7 +29,7 @@ static PetscErrorCode PCMCSGSColour_Private(PC pc, const PolderCSR *csr, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr, const PolderCSR *there)
 {
   PolderSweepsPC *sgs = (PolderSweepsPC *)pc->data;
   PolderGraph     g;
@@ -44,7 +44,7 @@ static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PolderGraphCreate(csr, PETSC_TRUE, &g));
   PetscCall(PetscMalloc1(g.n + g.nghost, &colour));
   PetscCall(PCMCSGSColour_Private(pc, csr, &g, halo, colour, &count));
-  PetscCall(PolderSweepsCreate(&sgs->sweeps, sgs->rows.place, &g, colour, count, halo));
+  PetscCall(PolderSweepsCreate(&sgs->sweeps, sgs->rows.place, &g, there, colour, count, halo));
   PetscCall(PetscFree(colour));
   PetscCall(PolderGraphDestroy(&g));
   PetscFunctionReturn(PETSC_SUCCESS);

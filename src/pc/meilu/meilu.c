@@ -50,8 +50,7 @@ static PetscErrorCode PCMEILUOrder_Private(PC_MEILU *me, PolderGraph *g, PetscIn
   for (PetscInt i = 0; i < g->n; ++i) me->left += key[i] == last;
   *count     = last + 1;
   *eliminate = last;
-  if (me->last == MEILU_JACOBI) PetscCall(PolderGraphCut(g, key, last));
-  else {
+  if (me->last != MEILU_JACOBI) { // else the last block is one level, within which entries are left out
     for (PetscInt i = 0; i < g->n; ++i) colour[i] = key[i] < last ? -2 : -1;
     PetscCall(PolderGraphColour(g, 1, colour, count));
     for (PetscInt i = 0; i < g->n; ++i) key[i] += PetscMax(0, colour[i]);
@@ -62,7 +61,7 @@ static PetscErrorCode PCMEILUOrder_Private(PC_MEILU *me, PolderGraph *g, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCMEILUPattern_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCMEILUPattern_Private(PC pc, const PolderCSR *csr, const PolderCSR *there)
 {
   PC_MEILU   *me = (PC_MEILU *)pc->data;
   PolderGraph g;
@@ -73,7 +72,7 @@ static PetscErrorCode PCMEILUPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PetscMalloc1(g.n, &key));
   PetscCall(PCMEILUOrder_Private(me, &g, key, &count, &eliminate));
   PetscCall(PolderGraphCheckFill(pc, &g, "use fewer -pc_meilu_sets, or -pc_type mcsgs"));
-  if (!pc->failedreason) PetscCall(PolderSweepsCreate(&me->common.sweeps, me->common.rows.place, &g, key, count, NULL));
+  if (!pc->failedreason) PetscCall(PolderSweepsCreate(&me->common.sweeps, me->common.rows.place, &g, there, key, count, NULL));
   me->common.sweeps.eliminate = eliminate;
   PetscCall(PetscFree(key));
   PetscCall(PolderGraphDestroy(&g));

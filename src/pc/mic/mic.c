@@ -9,7 +9,7 @@ typedef struct {
   PetscInt       blocks; /* of consecutive rows, on each process */
 } PC_MIC;
 
-static PetscErrorCode PCMICPattern_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCMICPattern_Private(PC pc, const PolderCSR *csr, const PolderCSR *there)
 {
   PC_MIC     *mic = (PC_MIC *)pc->data;
   PolderGraph g;
@@ -20,7 +20,7 @@ static PetscErrorCode PCMICPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PolderGraphBlocks(&g, mic->blocks));
   PetscCall(PetscMalloc1(g.n, &level));
   PetscCall(PolderGraphLevels(&g, NULL, level, &count));
-  PetscCall(PolderSweepsCreate(&mic->common.sweeps, mic->common.rows.place, &g, level, count, NULL));
+  PetscCall(PolderSweepsCreate(&mic->common.sweeps, mic->common.rows.place, &g, there, level, count, NULL));
   mic->common.sweeps.eliminate = count;
   mic->common.sweeps.omega     = mic->omega;
   PetscCall(PetscFree(level));
