@@ -123,6 +123,60 @@ static void LEVEL_NAME(LevelNear)(const PolderLevelMatrix *A, PetscInt *first, P
   if (*last < A->nd) *rows = PetscMin(*rows, A->off[*last]);
 }
 
+/*
+  Four numbers that are computed at once. A chain x_i = s_i + c_i x_{i-1} takes the time of a multiplication and a sum for each number; four links made one,
+  x_i = S_i + C_i x_{i-4}, it takes that for four of them, and S and C have no chain
+*/
+typedef LEVEL_VALUE LEVEL_NAME(LevelFour) __attribute__((vector_size(4 * sizeof(LEVEL_VALUE)), aligned(sizeof(LEVEL_VALUE)), may_alias));
+
+/* x_i = s_i + c_i x_{i-1} for 0 <= i < n, with x_{-1} = last */
+static inline void LEVEL_NAME(LevelChainForward)(PetscInt n, const LEVEL_VALUE s[], const LEVEL_VALUE c[], LEVEL_VALUE last, LEVEL_VALUE x[])
+{
+  LEVEL_VALUE sum[LEVEL_ROWS], factor[LEVEL_ROWS];
+  LEVEL_NAME(LevelFour) four;
+  PetscInt i;
+
+  for (i = 0; i < PetscMin(n, 4); ++i) x[i] = last = s[i] + c[i] * last;
+  if (n < 8) {
+    for (; i < n; ++i) x[i] = last = s[i] + c[i] * last;
+    return;
+  }
+  for (i = 4; i < n; ++i) {
+    sum[i]    = s[i] + c[i] * (s[i - 1] + c[i - 1] * (s[i - 2] + c[i - 2] * s[i - 3]));
+    factor[i] = (c[i] * c[i - 1]) * (c[i - 2] * c[i - 3]);
+  }
+  four = *(const LEVEL_NAME(LevelFour) *)x;
+  for (i = 4; i + 4 <= n; i += 4) {
+    four                              = *(const LEVEL_NAME(LevelFour) *)(sum + i) + *(const LEVEL_NAME(LevelFour) *)(factor + i) * four;
+    *(LEVEL_NAME(LevelFour) *)(x + i) = four;
+  }
+  for (; i < n; ++i) x[i] = sum[i] + factor[i] * x[i - 4];
+}
+
+/* x_i = s_i + c_i x_{i+1} for 0 <= i < n, with x_n = last */
+static inline void LEVEL_NAME(LevelChainBackward)(PetscInt n, const LEVEL_VALUE s[], const LEVEL_VALUE c[], LEVEL_VALUE last, LEVEL_VALUE x[])
+{
+  LEVEL_VALUE sum[LEVEL_ROWS], factor[LEVEL_ROWS];
+  LEVEL_NAME(LevelFour) four;
+  PetscInt i;
+
+  for (i = n - 1; i >= PetscMax(n - 4, 0); --i) x[i] = last = s[i] + c[i] * last;
+  if (n < 8) {
+    for (; i >= 0; --i) x[i] = last = s[i] + c[i] * last;
+    return;
+  }
+  for (i = 0; i < n - 4; ++i) {
+    sum[i]    = s[i] + c[i] * (s[i + 1] + c[i + 1] * (s[i + 2] + c[i + 2] * s[i + 3]));
+    factor[i] = (c[i] * c[i + 1]) * (c[i + 2] * c[i + 3]);
+  }
+  four = *(const LEVEL_NAME(LevelFour) *)(x + n - 4);
+  for (i = n - 8; i >= 0; i -= 4) {
+    four                              = *(const LEVEL_NAME(LevelFour) *)(sum + i) + *(const LEVEL_NAME(LevelFour) *)(factor + i) * four;
+    *(LEVEL_NAME(LevelFour) *)(x + i) = four;
+  }
+  for (i += 3; i >= 0; --i) x[i] = sum[i] + factor[i] * x[i + 4];
+}
+
 /* Gauss-Seidel, forward or backward, on the rows r0 .. r0 + len by diagonals: x = dinv (b - s - (near entries of the triangle) x), where s is given */
 static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len,
                                    const LEVEL_VALUE *restrict b, LEVEL_VALUE *restrict s, LEVEL_VALUE *x)
@@ -132,22 +186,20 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
   for (PetscInt i = 0; i < len; ++i) s[i] = dinv[r0 + i] * (b[r0 + i] - s[i]);
   if (near1 - near0 == 1 && A->off[near0] == (backward ? 1 : -1)) { // a row depends on the one before through one multiplication
     const LEVEL_ENTRY *v = (const LEVEL_ENTRY *)A->val[near0];
-    LEVEL_VALUE        c[LEVEL_ROWS], last;
+    LEVEL_VALUE        c[LEVEL_ROWS];
 
     if (backward) {
       const PetscInt end = PetscMin(len, A->n - 1 - r0);
 
-      for (PetscInt i = 0; i < end; ++i) c[i] = dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
+      for (PetscInt i = 0; i < end; ++i) c[i] = -dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
       if (end < len) x[r0 + end] = s[end];
-      last = r0 + end < A->n ? x[r0 + end] : 0;
-      for (PetscInt i = end - 1; i >= 0; --i) x[r0 + i] = last = s[i] - c[i] * last;
+      LEVEL_NAME(LevelChainBackward)(end, s, c, r0 + end < A->n ? x[r0 + end] : 0, x + r0);
     } else {
       const PetscInt begin = r0 ? 0 : 1;
 
-      for (PetscInt i = begin; i < len; ++i) c[i] = dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
+      for (PetscInt i = begin; i < len; ++i) c[i] = -dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
       if (begin) x[0] = s[0];
-      last = x[r0 + begin - 1];
-      for (PetscInt i = begin; i < len; ++i) x[r0 + i] = last = s[i] - c[i] * last;
+      LEVEL_NAME(LevelChainForward)(len - begin, s + begin, c + begin, x[r0 + begin - 1], x + r0 + begin);
     }
     return;
   }
@@ -162,11 +214,18 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
   }
 }
 
-/*
-  bc -= P^T U x on the rows r0 .. r1 or, with agg = NULL, bc = -U x, with U the strictly upper triangle: U x is minus the residual of a forward sweep with zero
-  initial guess
-*/
-static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt r0, PetscInt r1, const LEVEL_VALUE x[], const PetscInt agg[], LEVEL_VALUE bc[])
+/* bc += P^T r for the rows r0 .. r0 + len; P = NULL: P is the identity */
+static void LEVEL_NAME(LevelGive)(const PolderLevelTransfer *P, PetscInt r0, PetscInt len, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  if (!P) {
+    for (PetscInt i = 0; i < len; ++i) bc[r0 + i] = r[i];
+  } else if (P->grid) LEVEL_GRID(PolderLevelGridRestrictRows)(P->grid, r0, len, r, bc);
+  else LEVEL_NAME(LevelRestrict)(r0, len, P->agg, r, bc);
+}
+
+/* bc -= P^T U x on the rows r0 .. r1, with U the strictly upper triangle: U x is minus the residual of a forward sweep with zero initial guess */
+static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt r0, PetscInt r1, const LEVEL_VALUE x[], const PolderLevelTransfer *P,
+                                           LEVEL_VALUE bc[])
 {
   LEVEL_VALUE s[LEVEL_ROWS];
 
@@ -174,18 +233,18 @@ static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt 
     const PetscInt len = PetscMin(LEVEL_ROWS, r1 - r0);
 
     LEVEL_NAME(LevelRows)(A, A->main + 1, A->nd, r0, len, x, s);
-    for (PetscInt i = 0; agg && i < len; ++i) bc[agg[r0 + i]] -= s[i];
-    for (PetscInt i = 0; !agg && i < len; ++i) bc[r0 + i] = -s[i];
+    for (PetscInt i = 0; i < len; ++i) s[i] = -s[i];
+    LEVEL_NAME(LevelGive)(P, r0, len, s, bc);
   }
 }
 
-void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], LEVEL_VALUE x[], const PetscInt agg[], PetscInt nc, LEVEL_VALUE bc[])
+void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], LEVEL_VALUE x[], const PolderLevelTransfer *P, LEVEL_VALUE bc[])
 {
   const PetscInt     n    = A->n;
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
   const LEVEL_ENTRY *aa   = (const LEVEL_ENTRY *)A->aa;
 
-  for (PetscInt a = 0; agg && a <= nc; ++a) bc[a] = 0;
+  for (PetscInt a = 0; bc && P && a <= P->nc; ++a) bc[a] = 0;
   if (A->nd) {
     PetscInt    near0, near1, rows, done = 0;
     LEVEL_VALUE s[LEVEL_ROWS];
@@ -196,17 +255,20 @@ void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALU
 
       LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
       LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
-      if (bc && ready >= done + LEVEL_ROWS / 2) { // while the entries read by the sweep are in the cache
-        LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, agg, bc);
+      if (bc && ready >= done + LEVEL_CHUNK) {
+        LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, P, bc);
         done = ready;
       }
     }
-    if (bc) LEVEL_NAME(LevelRestrictUpper)(A, done, n, x, agg, bc);
+    if (bc) LEVEL_NAME(LevelRestrictUpper)(A, done, n, x, P, bc);
     return;
   }
   for (PetscInt i = 0; i < n; ++i) x[i] = dinv[i] * (b[i] - LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x));
-  for (PetscInt i = 0; agg && i < n; ++i) bc[agg[i]] -= LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
-  for (PetscInt i = 0; bc && !agg && i < n; ++i) bc[i] = -LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+  for (PetscInt i = 0; bc && i < n; ++i) {
+    const LEVEL_VALUE r = -LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+
+    LEVEL_NAME(LevelGive)(P, i, 1, &r, bc);
+  }
 }
 
 /* A Gauss-Seidel sweep on the rows r0 .. r0 + len by diagonals */
@@ -227,7 +289,14 @@ static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool bac
   else LEVEL_NAME(LevelSolve)(A, backward, near0, A->main, r0, len, b, s, x);
 }
 
-void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[],
+/* x += scale P xc on the rows r0 .. r1 */
+static void LEVEL_NAME(LevelTake)(const PolderLevelTransfer *P, PetscInt r0, PetscInt r1, LEVEL_VALUE scale, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+  if (P->grid) LEVEL_GRID(PolderLevelGridProlongRows)(P->grid, r0, r1 - r0, xc, x);
+  else LEVEL_NAME(LevelProlong)(r0, r1, P->agg, scale, xc, x);
+}
+
+void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward, const PolderLevelTransfer *P, LEVEL_VALUE scale, const LEVEL_VALUE xc[],
                                   const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
   const PetscInt     n    = A->n;
@@ -243,18 +312,18 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
     for (PetscInt k = 0; k < nblock; ++k) {
       const PetscInt r0 = rows * (backward ? nblock - 1 - k : k), len = PetscMin(rows, n - r0), ahead = PetscMin(n, (backward ? n - r0 : r0 + len) + reach);
 
-      if (agg && ahead > there) { // the rows that these read have been corrected
-        const PetscInt upto = PetscMin(n, ahead + LEVEL_ROWS);
+      if (P && ahead > there) { // the rows that these read have been corrected
+        const PetscInt upto = PetscMin(n, ahead + LEVEL_CHUNK);
 
-        if (backward) LEVEL_NAME(LevelProlong)(n - upto, n - there, agg, scale, xc, x);
-        else LEVEL_NAME(LevelProlong)(there, upto, agg, scale, xc, x);
+        if (backward) LEVEL_NAME(LevelTake)(P, n - upto, n - there, scale, xc, x);
+        else LEVEL_NAME(LevelTake)(P, there, upto, scale, xc, x);
         there = upto;
       }
       LEVEL_NAME(LevelSweepRows)(A, backward, near0, near1, r0, len, b, x);
     }
     return;
   }
-  if (agg) LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
+  if (P) LEVEL_NAME(LevelTake)(P, 0, n, scale, xc, x);
   for (PetscInt l = 0; l < n; ++l) {
     const PetscInt    i = backward ? n - 1 - l : l;
     const LEVEL_VALUE s = LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x) + LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);

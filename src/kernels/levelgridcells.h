@@ -1,8 +1,5 @@
 /* Loops over cells of a line that vectorise: entries of any type are read as real numbers first. All cells take part in P. Included by levelgrid.c only. */
 
-/* Cells of a line at a time */
-#define GRID_CELLS 256
-
 /* In place of the first entry of neighbours that are not there */
 #define GRID_NONE (-1)
 

@@ -6,6 +6,11 @@
 #include "kernels/vec.h"
 #include <petsc/private/pcimpl.h>
 
+static PolderLevelTransfer PamgTransfer(const PamgLevel *L)
+{
+  return (PolderLevelTransfer){.agg = L->agg, .nc = L->nc, .grid = L->isgrid ? &L->grid : NULL};
+}
+
 #define LEVEL_VALUE        PetscScalar
 #define LEVEL_UNIT         MPIU_SCALAR
 #define LEVEL_NAME(name)   name##Double
