@@ -4,6 +4,11 @@
 #include "bfloat.h"
 #include <limits.h>
 
+/* As in tns.c: vectors as long as a cache line do not pay in short blocks */
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+  #pragma GCC target("prefer-vector-width=256")
+#endif
+
 /*
   Rows processed together; sweeps process diagonals nearer than LEVEL_NEAR entry by entry. What a sweep has read or is about to read is restricted or corrected
   in chunks of LEVEL_CHUNK rows, while it is in the cache: where two loops alternate after few rows, the prefetch of the processor begins anew each time
@@ -12,6 +17,7 @@
 #define LEVEL_NEAR  8
 #define LEVEL_LANES 8
 #define LEVEL_CHUNK 65536
+#define LEVEL_PAD   8
 
 #define LEVEL_VALUE      PetscScalar
 #define LEVEL_ENTRY      PetscScalar
@@ -22,6 +28,7 @@
 #include "levelapply.h"
 #include "levelvectors.h"
 #undef LEVEL_VALUE
+#undef LEVEL_LINKS
 #undef LEVEL_ENTRY
 #undef LEVEL_NAME
 #undef LEVEL_GRID
@@ -35,6 +42,7 @@
 #include "levelapply.h"
 #include "levelvectors.h"
 #undef LEVEL_ENTRY
+#undef LEVEL_LINKS
 #undef LEVEL_GET
 #undef LEVEL_NAME
 

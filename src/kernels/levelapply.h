@@ -124,57 +124,101 @@ static void LEVEL_NAME(LevelNear)(const PolderLevelMatrix *A, PetscInt *first, P
 }
 
 /*
-  Four numbers that are computed at once. A chain x_i = s_i + c_i x_{i-1} takes the time of a multiplication and a sum for each number; four links made one,
-  x_i = S_i + C_i x_{i-4}, it takes that for four of them, and S and C have no chain
+  The numbers of a vector of 256 bits. A chain x_i = s_i + c_i x_{i-1} takes the time of a multiplication and a sum for each number. Several links made one, x_i
+  = S_i + C_i x_{i-LEVEL_LINKS}, it takes that for so many of them at once, and S and C have no chain
 */
-typedef LEVEL_VALUE LEVEL_NAME(LevelFour) __attribute__((vector_size(4 * sizeof(LEVEL_VALUE)), aligned(sizeof(LEVEL_VALUE)), may_alias));
+#define LEVEL_LINKS (32 / (PetscInt)sizeof(LEVEL_VALUE))
+typedef LEVEL_VALUE LEVEL_NAME(LevelVector) __attribute__((vector_size(32), aligned(sizeof(LEVEL_VALUE)), may_alias));
 
-/* x_i = s_i + c_i x_{i-1} for 0 <= i < n, with x_{-1} = last */
-static inline void LEVEL_NAME(LevelChainForward)(PetscInt n, const LEVEL_VALUE s[], const LEVEL_VALUE c[], LEVEL_VALUE last, LEVEL_VALUE x[])
+/* The links of LEVEL_ROWS rows, with space before the first and after the last one */
+typedef struct {
+  LEVEL_VALUE s[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD], c[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD];
+} LEVEL_NAME(LevelChain);
+
+/* x_i = s_i + c_i x_{i-step} for 0 <= i < n, step = 1 or -1, where the first of them takes `last`. s and c are those of the chain from LEVEL_PAD on */
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRunChain)(int step, PetscInt n, LEVEL_NAME(LevelChain) * chain, LEVEL_VALUE last,
+                                                                            LEVEL_VALUE x[])
 {
-  LEVEL_VALUE sum[LEVEL_ROWS], factor[LEVEL_ROWS];
-  LEVEL_NAME(LevelFour) four;
-  PetscInt i;
+  LEVEL_VALUE *const s = chain->s + LEVEL_PAD, *const c = chain->c + LEVEL_PAD;
+  LEVEL_VALUE        sums[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD], factors[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD];
+  LEVEL_VALUE *const S = sums + LEVEL_PAD, *const C = factors + LEVEL_PAD;
+  const PetscInt before = step > 0 ? -1 : n, m = n / LEVEL_LINKS * LEVEL_LINKS;
+  LEVEL_NAME(LevelVector) these = {0};
 
-  for (i = 0; i < PetscMin(n, 4); ++i) x[i] = last = s[i] + c[i] * last;
-  if (n < 8) {
-    for (; i < n; ++i) x[i] = last = s[i] + c[i] * last;
-    return;
+  for (PetscInt k = 0; k < LEVEL_PAD; ++k) s[before - step * k] = c[before - step * k] = S[before - step * k] = C[before - step * k] = 0;
+  s[before] = S[before] = last; // as of a row without links
+  for (PetscInt i = 0; i < n; ++i) {
+    S[i] = s[i] + c[i] * (s[i - step] + c[i - step] * (s[i - 2 * step] + c[i - 2 * step] * s[i - 3 * step]));
+    C[i] = (c[i] * c[i - step]) * (c[i - 2 * step] * c[i - 3 * step]);
   }
-  for (i = 4; i < n; ++i) {
-    sum[i]    = s[i] + c[i] * (s[i - 1] + c[i - 1] * (s[i - 2] + c[i - 2] * s[i - 3]));
-    factor[i] = (c[i] * c[i - 1]) * (c[i - 2] * c[i - 3]);
+  if (LEVEL_LINKS == 8) {
+    for (PetscInt i = 0; i < n; ++i) {
+      s[i] = S[i] + C[i] * S[i - 4 * step];
+      c[i] = C[i] * C[i - 4 * step];
+    }
   }
-  four = *(const LEVEL_NAME(LevelFour) *)x;
-  for (i = 4; i + 4 <= n; i += 4) {
-    four                              = *(const LEVEL_NAME(LevelFour) *)(sum + i) + *(const LEVEL_NAME(LevelFour) *)(factor + i) * four;
-    *(LEVEL_NAME(LevelFour) *)(x + i) = four;
+  these[step > 0 ? LEVEL_LINKS - 1 : 0] = last;
+  for (PetscInt k = 0; k < m; k += LEVEL_LINKS) {
+    const PetscInt i = step > 0 ? k : n - LEVEL_LINKS - k;
+
+    these = *(const LEVEL_NAME(LevelVector) *)((LEVEL_LINKS == 8 ? s : S) + i) + *(const LEVEL_NAME(LevelVector) *)((LEVEL_LINKS == 8 ? c : C) + i) * these;
+    *(LEVEL_NAME(LevelVector) *)(x + i) = these;
   }
-  for (; i < n; ++i) x[i] = sum[i] + factor[i] * x[i - 4];
+  for (PetscInt i = step > 0 ? m : 0; i < (step > 0 ? n : n - m); ++i) {
+    x[i] = (LEVEL_LINKS == 8 ? s : S)[i] + (LEVEL_LINKS == 8 ? c : C)[i] * (m ? x[i - step * LEVEL_LINKS] : 0);
+  }
 }
 
-/* x_i = s_i + c_i x_{i+1} for 0 <= i < n, with x_n = last */
-static inline void LEVEL_NAME(LevelChainBackward)(PetscInt n, const LEVEL_VALUE s[], const LEVEL_VALUE c[], LEVEL_VALUE last, LEVEL_VALUE x[])
+/*
+  What a sweep by diagonals needs of rows that are coupled to one neighbour at a distance of one, and otherwise to such as have their values already, all of
+  which exist: s = dinv (b - the sum over g diagonals), and c, with which x_i = s_i + c_i times x of that neighbour; callers pass a constant g
+*/
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelLinks)(int g, PetscInt n, const LEVEL_ENTRY *const v[], const LEVEL_VALUE *const x[],
+                                                                         const LEVEL_ENTRY near[], const LEVEL_VALUE dinv[], const LEVEL_VALUE b[],
+                                                                         LEVEL_VALUE *restrict s, LEVEL_VALUE *restrict c)
 {
-  LEVEL_VALUE sum[LEVEL_ROWS], factor[LEVEL_ROWS];
-  LEVEL_NAME(LevelFour) four;
-  PetscInt i;
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) {
+    LEVEL_VALUE t = b[i];
 
-  for (i = n - 1; i >= PetscMax(n - 4, 0); --i) x[i] = last = s[i] + c[i] * last;
-  if (n < 8) {
-    for (; i >= 0; --i) x[i] = last = s[i] + c[i] * last;
-    return;
+#pragma GCC unroll 5
+    for (int d = 0; d < g; ++d) t -= LEVEL_GET(v[d][i]) * x[d][i];
+    s[i] = dinv[i] * t;
+    c[i] = -dinv[i] * LEVEL_GET(near[i]);
   }
-  for (i = 0; i < n - 4; ++i) {
-    sum[i]    = s[i] + c[i] * (s[i + 1] + c[i + 1] * (s[i + 2] + c[i + 2] * s[i + 3]));
-    factor[i] = (c[i] * c[i + 1]) * (c[i + 2] * c[i + 3]);
+}
+
+/*
+  Gauss-Seidel on the rows r0 .. r0 + len of a stencil in one pass over all diagonals, or, from zero, over the lower ones. PETSC_FALSE: it is no such stencil,
+  or some of the columns do not exist
+*/
+static PetscBool LEVEL_NAME(LevelStencil)(const PolderLevelMatrix *A, PetscBool backward, PetscBool zero, PetscInt r0, PetscInt len, const LEVEL_VALUE b[],
+                                          LEVEL_VALUE x[])
+{
+  const PetscInt     near = A->main + (backward ? 1 : -1), far = zero ? A->main : A->nd;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv + r0;
+  const LEVEL_ENTRY *v[5], *link;
+  const LEVEL_VALUE *w[5];
+  PetscInt           g = 0;
+  LEVEL_NAME(LevelChain) chain;
+  LEVEL_VALUE *const s = chain.s + LEVEL_PAD, *const c = chain.c + LEVEL_PAD;
+
+  if (A->nd > 7 || near < 0 || near >= A->nd || A->off[near] != (backward ? 1 : -1)) return PETSC_FALSE;
+  if (r0 + A->off[0] < 0 || r0 + len + (zero ? 0 : A->off[A->nd - 1]) > A->n) return PETSC_FALSE;
+  for (PetscInt d = 0; d < far; ++d) {
+    if (d == near || d == A->main) continue;
+    v[g]   = (const LEVEL_ENTRY *)A->val[d] + r0;
+    w[g++] = x + r0 + A->off[d];
   }
-  four = *(const LEVEL_NAME(LevelFour) *)(x + n - 4);
-  for (i = n - 8; i >= 0; i -= 4) {
-    four                              = *(const LEVEL_NAME(LevelFour) *)(sum + i) + *(const LEVEL_NAME(LevelFour) *)(factor + i) * four;
-    *(LEVEL_NAME(LevelFour) *)(x + i) = four;
-  }
-  for (i += 3; i >= 0; --i) x[i] = sum[i] + factor[i] * x[i + 4];
+  link = (const LEVEL_ENTRY *)A->val[near] + r0;
+  if (g == 1) LEVEL_NAME(LevelLinks)(1, len, v, w, link, dinv, b + r0, s, c);
+  else if (g == 2) LEVEL_NAME(LevelLinks)(2, len, v, w, link, dinv, b + r0, s, c);
+  else if (g == 3) LEVEL_NAME(LevelLinks)(3, len, v, w, link, dinv, b + r0, s, c);
+  else if (g == 5) LEVEL_NAME(LevelLinks)(5, len, v, w, link, dinv, b + r0, s, c);
+  else return PETSC_FALSE;
+  if (backward) LEVEL_NAME(LevelRunChain)(-1, len, &chain, x[r0 + len], x + r0);
+  else LEVEL_NAME(LevelRunChain)(1, len, &chain, x[r0 - 1], x + r0);
+  return PETSC_TRUE;
 }
 
 /* Gauss-Seidel, forward or backward, on the rows r0 .. r0 + len by diagonals: x = dinv (b - s - (near entries of the triangle) x), where s is given */
@@ -185,22 +229,16 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
 
   for (PetscInt i = 0; i < len; ++i) s[i] = dinv[r0 + i] * (b[r0 + i] - s[i]);
   if (near1 - near0 == 1 && A->off[near0] == (backward ? 1 : -1)) { // a row depends on the one before through one multiplication
-    const LEVEL_ENTRY *v = (const LEVEL_ENTRY *)A->val[near0];
-    LEVEL_VALUE        c[LEVEL_ROWS];
+    const LEVEL_ENTRY *v    = (const LEVEL_ENTRY *)A->val[near0];
+    const PetscInt     none = backward ? (r0 + len == A->n ? len - 1 : len) : r0 ? -1 : 0; // the row that has no such neighbour, or -1 or len
+    LEVEL_NAME(LevelChain) chain;
 
-    if (backward) {
-      const PetscInt end = PetscMin(len, A->n - 1 - r0);
-
-      for (PetscInt i = 0; i < end; ++i) c[i] = -dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
-      if (end < len) x[r0 + end] = s[end];
-      LEVEL_NAME(LevelChainBackward)(end, s, c, r0 + end < A->n ? x[r0 + end] : 0, x + r0);
-    } else {
-      const PetscInt begin = r0 ? 0 : 1;
-
-      for (PetscInt i = begin; i < len; ++i) c[i] = -dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
-      if (begin) x[0] = s[0];
-      LEVEL_NAME(LevelChainForward)(len - begin, s + begin, c + begin, x[r0 + begin - 1], x + r0 + begin);
+    for (PetscInt i = 0; i < len; ++i) {
+      chain.s[LEVEL_PAD + i] = s[i];
+      chain.c[LEVEL_PAD + i] = i == none ? 0 : -dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
     }
+    if (backward) LEVEL_NAME(LevelRunChain)(-1, len, &chain, none == len ? x[r0 + len] : 0, x + r0);
+    else LEVEL_NAME(LevelRunChain)(1, len, &chain, none < 0 ? x[r0 - 1] : 0, x + r0);
     return;
   }
   for (PetscInt l = 0; l < len; ++l) {
@@ -253,8 +291,10 @@ void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALU
     for (PetscInt r0 = 0; r0 < n; r0 += rows) {
       const PetscInt len = PetscMin(rows, n - r0), ready = r0 + len - A->off[A->nd - 1];
 
-      LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
-      LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
+      if (near1 - near0 > 3 || !LEVEL_NAME(LevelStencil)(A, PETSC_FALSE, PETSC_TRUE, r0, len, b, x)) {
+        LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
+        LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
+      }
       if (bc && ready >= done + LEVEL_CHUNK) {
         LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, P, bc);
         done = ready;
@@ -277,6 +317,7 @@ static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool bac
 {
   LEVEL_VALUE s[LEVEL_ROWS], t[LEVEL_ROWS];
 
+  if (near1 - near0 <= 3 && LEVEL_NAME(LevelStencil)(A, backward, PETSC_FALSE, r0, len, b, x)) return;
   if (backward) {
     LEVEL_NAME(LevelRows)(A, 0, A->main, r0, len, x, s);
     LEVEL_NAME(LevelRows)(A, near1, A->nd, r0, len, x, t);
