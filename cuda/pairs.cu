@@ -87,19 +87,21 @@ int PolderPairsAlign_CUDA(const PolderRows *rows, const PolderPairRule *rule, co
   });
 }
 
-int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad,
-                           PolderStream stream)
+int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[],
+                           PetscInt *bad, PolderStream stream)
 {
   const PetscInt one = near[0], line = near[1], plane = near[2];
 
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
-    const PetscInt   stride[3] = {one, line, plane}, end = ai[i + 1];
+    const PetscInt   stride[3]  = {one, line, plane};
     const PetscInt64 p          = PolderPairPlaceOf(i + shift, stride);
+    const int        closed     = PolderPairClosed(p, stride);
     int              directions = 0;
 
     place[i] = p;
-    for (PetscInt k = ai[i]; k < end; ++k) directions |= PolderPairHeading(aj[k] - i, stride);
-    if (directions & PolderPairClosed(p, stride)) *bad = 1;
+    if (stencil && closed == POLDER_PAIR_ASTRAY) return;
+    for (PetscInt k = ai[i], end = ai[i + 1]; k < end; ++k) directions |= PolderPairHeading(aj[k] - i, stride);
+    if (directions & closed) *bad = 1;
   });
 }
 

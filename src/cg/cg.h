@@ -33,7 +33,8 @@ typedef struct {
   PetscErrorCode (*catchup)(KSP);                                      /* and with those that have come late */
   PetscErrorCode (*finish)(KSP);                                       /* what is missing in the solution */
 } PolderCGSteps;
-PETSC_INTERN const PolderCGSteps PolderCGStepsOnHost, PolderCGJoinedOnHost, PolderCGStepsOnDevice, PolderCGOnceOnHost, PolderCGOnceOnDevice;
+PETSC_INTERN const PolderCGSteps PolderCGStepsOnHost, PolderCGJoinedOnHost, PolderCGPartedOnHost, PolderCGStepsOnDevice, PolderCGOnceOnHost,
+  PolderCGOnceOnDevice;
 
 typedef struct {
   PolderDeflationSpace space;
@@ -68,6 +69,9 @@ typedef struct {
      if the step has brought it */
   PetscScalar late, pmean, rhonext;
   PetscBool   brought;
+  /* z as the preconditioner keeps it, base = NULL: z is in the vector; the last step has stored r where the preconditioner wants it in single precision */
+  PolderCGParts parts;
+  PetscBool     rounded;
   /* one reduction a step */
   PetscBool      once, told; /* told: the norm of the last step has been reported */
   Vec            v;          /* P A z */

@@ -1,34 +1,42 @@
 /*
   The steps of conjugate gradients on the host, joined with a preconditioner M^-1 = K^T D^-1 K that offers its halves: r is updated in the pass that makes
-  s = D^-1 K r, x and p in the pass that makes M^-1 r = K^T s, which is not stored: the vector z of the cycle holds s.
+  s = D^-1 K r, x and p in the pass that makes M^-1 r = K^T s, which is not stored: the vector z of the cycle holds s. Or with a preconditioner that works in
+  single precision and keeps z in parts: the pass that updates r rounds it, x is updated with p, and the vector z is not used.
 */
 #include "cg.h"
 
-static PetscErrorCode PolderCGJoins_Private(KSP ksp, Vec r, PetscBool *joins)
+/* steps <- the table of one of these, if the preconditioner offers it */
+static PetscErrorCode PolderCGJoins_Private(KSP ksp, Vec r, const PolderCGSteps **steps)
 {
   PolderCG      *cg = (PolderCG *)ksp->data;
   PolderCGKernel kernel;
+  PetscBool      joins = PETSC_FALSE, host;
 
   PetscFunctionBegin;
-  *joins = PETSC_FALSE;
-  if (!cg->fused->joins || cg->flexible || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cg->flexible || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->normtype != KSP_NORM_UNPRECONDITIONED && ksp->normtype != KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS); // the others look at z
   PetscCall(PolderCGGetKernel(ksp, &kernel));
-  if (kernel != CG_ATTACHED) PetscCall((*cg->fused->joins)(cg->pc, r, joins));
+  if (kernel == CG_ATTACHED) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cg->fused->joins) PetscCall((*cg->fused->joins)(cg->pc, r, &joins));
+  if (joins) *steps = &PolderCGJoinedOnHost;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &host, VECSEQ, VECMPI, ""));
+  if (joins || !host || !cg->fused->applyparts) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*cg->fused->applyparts)(cg->pc, r, PETSC_FALSE, NULL, &joins));
+  if (joins) *steps = &PolderCGPartedOnHost;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderCGChooseJoined(KSP ksp, Vec r)
 {
   PolderCG *cg = (PolderCG *)ksp->data;
-  PetscBool joins;
 
   PetscFunctionBegin;
-  PetscCall(PolderCGJoins_Private(ksp, r, &joins));
-  cg->steps   = joins ? &PolderCGJoinedOnHost : &PolderCGStepsOnHost;
+  cg->steps = &PolderCGStepsOnHost;
+  PetscCall(PolderCGJoins_Private(ksp, r, &cg->steps));
   cg->late    = 0;
   cg->pmean   = 0;
   cg->brought = PETSC_FALSE;
+  cg->rounded = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,6 +148,121 @@ const PolderCGSteps PolderCGJoinedOnHost = {
   .direction    = PolderCGDirection_Joined,
   .product      = PolderCGProduct_OnHost,
   .step         = PolderCGStep_Joined,
+  .check        = PolderCGCheck_Joined,
+  .catchup      = PolderCGNothing,
+  .finish       = PolderCGFinish_Joined,
+};
+
+/* z <- M^-1 r in its parts; rho <- (r, z), without the mean of z where the constant is in the kernel of A, and beta <- rho / rho_old */
+static PetscErrorCode PolderCGPrecondition_Parted(KSP ksp, Vec r, Vec z, Vec w)
+{
+  PolderCG          *cg      = (PolderCG *)ksp->data;
+  const PetscBool    rounded = cg->rounded;
+  const PetscScalar *ra;
+  PetscScalar        sum[3];
+  PolderCGKernel     kernel;
+  PetscInt           n, N;
+  PetscBool          done;
+
+  PetscFunctionBegin;
+  cg->rounded    = PETSC_FALSE;
+  cg->parts.base = NULL;
+  PetscCall((*cg->fused->applyparts)(cg->pc, r, rounded, &cg->parts, &done));
+  if (!done) { // the preconditioner has failed
+    cg->parts.base = NULL;
+    PetscCall((*PolderCGStepsOnHost.precondition)(ksp, r, z, w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderCGGetKernel(ksp, &kernel));
+  PetscCall(PolderLogBegin(POLDER_CGDot, r));
+  PetscCall(VecGetLocalSize(r, &n));
+  PetscCall(VecGetSize(r, &N));
+  PetscCall(VecGetArrayRead(r, &ra));
+  PolderCGPartsDot_Host(n, ra, &cg->parts, sum);
+  PetscCall(VecRestoreArrayRead(r, &ra));
+  PetscCallAllreduce(MPI_IN_PLACE, sum, 3, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)r));
+  PetscCall(PetscLogFlops(5.0 * n));
+  PetscCall(PolderLogEnd(POLDER_CGDot, r));
+  cg->pmean = kernel == CG_CONSTANT ? sum[1] / N : 0;
+  cg->rho   = sum[0] - cg->pmean * sum[2];
+  PetscCall(PolderCGCheckRho(ksp));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  cg->beta = cg->first ? 0 : cg->rho / cg->rhoold;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- x + alpha p of the last step, p <- z + beta p */
+static PetscErrorCode PolderCGDirection_Parted(KSP ksp, Vec r, Vec z, Vec p)
+{
+  PolderCG    *cg = (PolderCG *)ksp->data;
+  PetscScalar *pa, *xa;
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  if (!cg->parts.base) {
+    PetscCall(PolderCGFinish_Joined(ksp));
+    PetscCall((*PolderCGStepsOnHost.direction)(ksp, r, z, p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
+  PetscCall(VecGetLocalSize(p, &n));
+  PetscCall(VecGetArray(p, &pa));
+  PetscCall(VecGetArray(cg->sol, &xa));
+  PolderCGPartsDirection_Host(n, cg->first, cg->late, cg->beta, cg->pmean, &cg->parts, pa, xa);
+  PetscCall(VecRestoreArray(cg->sol, &xa));
+  PetscCall(VecRestoreArray(p, &pa));
+  PetscCall(PetscLogFlops((cg->first ? 2.0 : 6.0) * n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, p));
+  cg->late = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* alpha <- rho / (p, w), r <- r - alpha w, ||r||, and r in single precision for the preconditioner, unless a projection follows */
+static PetscErrorCode PolderCGStep_Parted(KSP ksp, PetscBool project, Vec p, Vec w, Vec r)
+{
+  PolderCG          *cg      = (PolderCG *)ksp->data;
+  PolderCGRounded    rounded = {NULL, 1};
+  const PetscScalar *wa;
+  PetscScalar       *ra;
+  PetscInt           n;
+  PetscReal          norm;
+
+  PetscFunctionBegin;
+  (void)p;
+  PolderCGSetAlpha(cg);
+  cg->late = cg->alpha;
+  if (!project) PetscCall((*cg->fused->residual)(cg->pc, &rounded));
+  cg->rounded = (PetscBool)(rounded.to != NULL);
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
+  PetscCall(VecGetLocalSize(r, &n));
+  PetscCall(VecGetArrayRead(w, &wa));
+  PetscCall(VecGetArray(r, &ra));
+  norm = PolderCGResidual_Host(n, cg->alpha, wa, ra, &rounded);
+  PetscCall(VecRestoreArray(r, &ra));
+  PetscCall(VecRestoreArrayRead(w, &wa));
+  PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)r));
+  cg->rnorm = PetscSqrtReal(norm);
+  PetscCall(PetscLogFlops((cg->rounded ? 5.0 : 4.0) * n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
+  if (ksp->calc_sings) PetscCall(PolderCGAddRitz(ksp, cg->first, PetscRealPart(cg->alpha), PetscRealPart(cg->beta), PetscRealPart(cg->alphaold)));
+  if (project) PetscCall(PolderCGProject(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCGResume_Parted(KSP ksp, Vec r)
+{
+  PetscFunctionBegin;
+  (void)r;
+  ((PolderCG *)ksp->data)->rounded = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderCGSteps PolderCGPartedOnHost = {
+  .resume       = PolderCGResume_Parted,
+  .precondition = PolderCGPrecondition_Parted,
+  .direction    = PolderCGDirection_Parted,
+  .product      = PolderCGProduct_OnHost,
+  .step         = PolderCGStep_Parted,
   .check        = PolderCGCheck_Joined,
   .catchup      = PolderCGNothing,
   .finish       = PolderCGFinish_Joined,

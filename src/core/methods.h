@@ -19,6 +19,8 @@ typedef struct {
      preconditioner until its next apply, and the vector z is not touched */
   PetscErrorCode (*residual)(PC, PolderCGRounded *);
   PetscErrorCode (*applysingle)(PC, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *rho, PetscBool *done);
+  /* The same for vectors of the host, without the scalars; *done = PETSC_FALSE: nothing is done, or rounded; parts = NULL: *done tells whether it would be */
+  PetscErrorCode (*applyparts)(PC, Vec r, PetscBool rounded, PolderCGParts *parts, PetscBool *done);
   /* The halves of M^-1 = K^T D^-1 K. forward: s = D^-1 K r, which the preconditioner keeps, and (s, D s) = (r, M^-1 r); *done as above. backward, after it:
      computes z = K^T s and at once updates x <- x + alpha p of the previous step and p <- z + beta p */
   PetscErrorCode (*forward)(PC, Vec r, const PolderCGRho *rho, PetscBool *done);

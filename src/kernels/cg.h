@@ -67,7 +67,10 @@ typedef struct {
   PetscScalar scale;
 } PolderCGRounded;
 
-/* z in two vectors of single precision that a preconditioner keeps: z_i = unit (base_i + correction_i), in double precision. unit: a power of two */
+/*
+  z in two vectors of single precision that a preconditioner keeps: z_i = unit (base_i + correction_i), in double precision. unit: a power of two; correction:
+  NULL on the host where there is none
+*/
 typedef struct {
   const float *base, *correction;
   PetscScalar  unit;
@@ -75,6 +78,13 @@ typedef struct {
 
 /* Host: x += alpha p, r -= alpha w; returns (r, r) */
 PETSC_INTERN PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar p[], const PetscScalar w[], PetscScalar x[], PetscScalar r[]);
+/* Host: r -= alpha w, and rounded; returns (r, r) */
+PETSC_INTERN PetscReal PolderCGResidual_Host(PetscInt n, PetscScalar alpha, const PetscScalar w[], PetscScalar r[], const PolderCGRounded *rounded);
+/* Host: sum <- (r, z), the sum of z and that of r */
+PETSC_INTERN void PolderCGPartsDot_Host(PetscInt n, const PetscScalar r[], const PolderCGParts *z, PetscScalar sum[3]);
+/* Host: x += alpha p, then p = z - mean + beta p, or without the last term if there is no p yet */
+PETSC_INTERN void PolderCGPartsDirection_Host(PetscInt n, PetscBool first, PetscScalar alpha, PetscScalar beta, PetscScalar mean, const PolderCGParts *z,
+                                              PetscScalar p[], PetscScalar x[]);
 /*
   Device: alpha <- rho / pw, r <- r - alpha w and the sums. diagonal: z is r times dinv (NULL: r itself), and all four sums are computed; otherwise only (r,
   r) and sum r, and r is stored in `rounded` as well (NULL: nowhere). A frozen state leaves all of them alone

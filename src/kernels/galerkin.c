@@ -159,6 +159,55 @@ PetscInt PolderLevelRows_Host(const PolderRows *A, const PolderRows *B, const Po
   return A->n;
 }
 
+/* Rows whose entries are added up together */
+#define LEVEL_SURVEY 256
+
+/* total[] and all[] <- the sums of the entries of n rows from row r0 on, in the order of the diagonals, and of their magnitudes */
+static void LevelAddDiagonals(const PolderDia *A, PetscInt r0, PetscInt n, PetscReal *restrict total, PetscReal *restrict all)
+{
+  for (PetscInt i = 0; i < n; ++i) total[i] = all[i] = 0;
+  for (PetscInt d = 0; d < A->nd; ++d) {
+    const PetscScalar *v  = A->val[d] + r0;
+    const PetscInt     lo = PetscMax(0, -A->off[d] - r0), hi = PetscMin(n, A->n - A->off[d] - r0);
+
+    for (PetscInt i = lo; i < hi; ++i) {
+      total[i] += PetscRealPart(v[i]);
+      all[i] += PetscAbsScalar(v[i]);
+    }
+  }
+}
+
+PetscBool PolderLevelDiaRows_Host(const PolderDia *A, const PolderLevelSurvey *to, PetscReal *bound)
+{
+  PetscReal total[LEVEL_SURVEY], all[LEVEL_SURVEY], most = 0;
+  int       bad = A->main < 0;
+
+  for (PetscInt r0 = 0; r0 < A->m && !bad; r0 += LEVEL_SURVEY) {
+    const PetscInt     n     = PetscMin(LEVEL_SURVEY, A->m - r0);
+    const PetscScalar *pivot = A->val[A->main] + r0;
+    PetscReal *const   dinv  = to->dinv + r0;
+
+    LevelAddDiagonals(A, r0, n, total, all);
+    for (PetscInt i = 0; i < n; ++i) {
+      const PetscReal p = PetscRealPart(pivot[i]), inverse = 1 / p, part = all[i] / p;
+
+      bad |= !(all[i] <= PETSC_MAX_REAL && p > 0 && inverse <= PETSC_MAX_REAL);
+      dinv[i] = to->l1 ? 1 / all[i] : inverse;
+      most    = part > most ? part : most;
+    }
+    for (PetscInt i = 0; i < n && to->d; ++i) to->d[r0 + i] = PetscRealPart(pivot[i]);
+    for (PetscInt i = 0; i < n && to->sum; ++i) to->sum[r0 + i] = total[i];
+    for (PetscInt i = 0; i < n && to->all; ++i) to->all[r0 + i] = all[i];
+    for (PetscInt i = 0; i < n && to->mate; ++i) {
+      const PetscReal p = PetscRealPart(pivot[i]);
+
+      to->mate[r0 + i] = p > to->lone * (all[i] - p) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    }
+  }
+  *bound = most;
+  return bad ? PETSC_FALSE : PETSC_TRUE;
+}
+
 PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind)
 {
   PetscInt bad = 0;

@@ -4,30 +4,45 @@
 #include "bfloat.h"
 #include <limits.h>
 
-/* Rows processed together; sweeps process diagonals nearer than LEVEL_NEAR entry by entry */
+/* As in tns.c: vectors as long as a cache line do not pay in short blocks */
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+  #pragma GCC target("prefer-vector-width=256")
+#endif
+
+/*
+  Rows processed together; sweeps process diagonals nearer than LEVEL_NEAR entry by entry. What a sweep has read or is about to read is restricted or corrected
+  in chunks of LEVEL_CHUNK rows, while it is in the cache: where two loops alternate after few rows, the prefetch of the processor begins anew each time
+*/
 #define LEVEL_ROWS  512
 #define LEVEL_NEAR  8
 #define LEVEL_LANES 8
+#define LEVEL_CHUNK 65536
+#define LEVEL_PAD   8
 
 #define LEVEL_VALUE      PetscScalar
 #define LEVEL_ENTRY      PetscScalar
 #define LEVEL_GET(entry) (entry)
 #define LEVEL_NAME(name) name##_Host
+#define LEVEL_GRID(name) name##_Host
 #define LEVEL_SUMS       0
 #include "levelapply.h"
 #include "levelvectors.h"
 #undef LEVEL_VALUE
+#undef LEVEL_LINKS
 #undef LEVEL_ENTRY
 #undef LEVEL_NAME
+#undef LEVEL_GRID
 #undef LEVEL_SUMS
 
 #define LEVEL_VALUE      float
 #define LEVEL_ENTRY      float
 #define LEVEL_NAME(name) name##Single_Host
+#define LEVEL_GRID(name) name##Single_Host
 #define LEVEL_SUMS       1
 #include "levelapply.h"
 #include "levelvectors.h"
 #undef LEVEL_ENTRY
+#undef LEVEL_LINKS
 #undef LEVEL_GET
 #undef LEVEL_NAME
 

@@ -6,23 +6,29 @@
 #pragma once
 
 #include "launcher.h"
-#include "levelmatrix.h"
+#include "levelgrid.h"
 
 /* Maximum number of diagonals of the device kernels; a matrix with more is read by rows */
 #define POLDER_LEVEL_DIAGONALS 32
 
-/* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x); agg = NULL: bc = b - A x, unless bc is NULL */
-PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PetscInt agg[], PetscInt nc,
-                                          PetscScalar bc[]);
-PETSC_INTERN void PolderLevelForwardSingle_Host(const PolderLevelMatrix *, const float b[], float x[], const PetscInt agg[], PetscInt nc, float bc[]);
-PETSC_INTERN void PolderLevelForwardHalf_Host(const PolderLevelMatrix *, const float b[], float x[], const PetscInt agg[], PetscInt nc, float bc[]);
-/* A Gauss-Seidel sweep over x; agg != NULL: after x += scale P xc */
-PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], PetscScalar scale, const PetscScalar xc[],
+/* The interpolation P from the nc rows of the next level: that of a grid or, with grid = NULL, by aggregates */
+typedef struct {
+  const PetscInt        *agg;
+  PetscInt               nc;
+  const PolderLevelGrid *grid;
+} PolderLevelTransfer;
+
+/* x = (D + L)^-1 b; bc = P^T (b - A x) or, with P = NULL, b - A x, unless bc is NULL */
+PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PolderLevelTransfer *P, PetscScalar bc[]);
+PETSC_INTERN void PolderLevelForwardSingle_Host(const PolderLevelMatrix *, const float b[], float x[], const PolderLevelTransfer *P, float bc[]);
+PETSC_INTERN void PolderLevelForwardHalf_Host(const PolderLevelMatrix *, const float b[], float x[], const PolderLevelTransfer *P, float bc[]);
+/* A Gauss-Seidel sweep over x; P != NULL: after x += scale P xc, with scale = 1 on a grid */
+PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool backward, const PolderLevelTransfer *P, PetscScalar scale, const PetscScalar xc[],
                                         const PetscScalar b[], PetscScalar x[]);
-PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[],
+PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PolderLevelTransfer *P, float scale, const float xc[],
                                               const float b[], float x[]);
-PETSC_INTERN void PolderLevelSweepHalf_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[], const float b[],
-                                            float x[]);
+PETSC_INTERN void PolderLevelSweepHalf_Host(const PolderLevelMatrix *, PetscBool backward, const PolderLevelTransfer *P, float scale, const float xc[],
+                                            const float b[], float x[]);
 /*
   dinv <- the inverse diagonal that the rounded entries imply: the sum of the row minus all couplings, the off-process ones bi, ba (or NULL) included. A sweep,
   which does not form differences, needs one that agrees with them. Zeros stay, and so does the rest where the result is not positive

@@ -123,6 +123,104 @@ static void LEVEL_NAME(LevelNear)(const PolderLevelMatrix *A, PetscInt *first, P
   if (*last < A->nd) *rows = PetscMin(*rows, A->off[*last]);
 }
 
+/*
+  The numbers of a vector of 256 bits. A chain x_i = s_i + c_i x_{i-1} takes the time of a multiplication and a sum for each number. Several links made one, x_i
+  = S_i + C_i x_{i-LEVEL_LINKS}, it takes that for so many of them at once, and S and C have no chain
+*/
+#define LEVEL_LINKS (32 / (PetscInt)sizeof(LEVEL_VALUE))
+typedef LEVEL_VALUE LEVEL_NAME(LevelVector) __attribute__((vector_size(32), aligned(sizeof(LEVEL_VALUE)), may_alias));
+
+/* The links of LEVEL_ROWS rows, with space before the first and after the last one */
+typedef struct {
+  LEVEL_VALUE s[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD], c[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD];
+} LEVEL_NAME(LevelChain);
+
+/* x_i = s_i + c_i x_{i-step} for 0 <= i < n, step = 1 or -1, where the first of them takes `last`. s and c are those of the chain from LEVEL_PAD on */
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRunChain)(int step, PetscInt n, LEVEL_NAME(LevelChain) * chain, LEVEL_VALUE last,
+                                                                            LEVEL_VALUE x[])
+{
+  LEVEL_VALUE *const s = chain->s + LEVEL_PAD, *const c = chain->c + LEVEL_PAD;
+  LEVEL_VALUE        sums[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD], factors[LEVEL_PAD + LEVEL_ROWS + LEVEL_PAD];
+  LEVEL_VALUE *const S = sums + LEVEL_PAD, *const C = factors + LEVEL_PAD;
+  const PetscInt before = step > 0 ? -1 : n, m = n / LEVEL_LINKS * LEVEL_LINKS;
+  LEVEL_NAME(LevelVector) these = {0};
+
+  for (PetscInt k = 0; k < LEVEL_PAD; ++k) s[before - step * k] = c[before - step * k] = S[before - step * k] = C[before - step * k] = 0;
+  s[before] = S[before] = last; // as of a row without links
+  for (PetscInt i = 0; i < n; ++i) {
+    S[i] = s[i] + c[i] * (s[i - step] + c[i - step] * (s[i - 2 * step] + c[i - 2 * step] * s[i - 3 * step]));
+    C[i] = (c[i] * c[i - step]) * (c[i - 2 * step] * c[i - 3 * step]);
+  }
+  if (LEVEL_LINKS == 8) {
+    for (PetscInt i = 0; i < n; ++i) {
+      s[i] = S[i] + C[i] * S[i - 4 * step];
+      c[i] = C[i] * C[i - 4 * step];
+    }
+  }
+  these[step > 0 ? LEVEL_LINKS - 1 : 0] = last;
+  for (PetscInt k = 0; k < m; k += LEVEL_LINKS) {
+    const PetscInt i = step > 0 ? k : n - LEVEL_LINKS - k;
+
+    these = *(const LEVEL_NAME(LevelVector) *)((LEVEL_LINKS == 8 ? s : S) + i) + *(const LEVEL_NAME(LevelVector) *)((LEVEL_LINKS == 8 ? c : C) + i) * these;
+    *(LEVEL_NAME(LevelVector) *)(x + i) = these;
+  }
+  for (PetscInt i = step > 0 ? m : 0; i < (step > 0 ? n : n - m); ++i) {
+    x[i] = (LEVEL_LINKS == 8 ? s : S)[i] + (LEVEL_LINKS == 8 ? c : C)[i] * (m ? x[i - step * LEVEL_LINKS] : 0);
+  }
+}
+
+/*
+  What a sweep by diagonals needs of rows that are coupled to one neighbour at a distance of one, and otherwise to such as have their values already, all of
+  which exist: s = dinv (b - the sum over g diagonals), and c, with which x_i = s_i + c_i times x of that neighbour; callers pass a constant g
+*/
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelLinks)(int g, PetscInt n, const LEVEL_ENTRY *const v[], const LEVEL_VALUE *const x[],
+                                                                         const LEVEL_ENTRY near[], const LEVEL_VALUE dinv[], const LEVEL_VALUE b[],
+                                                                         LEVEL_VALUE *restrict s, LEVEL_VALUE *restrict c)
+{
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) {
+    LEVEL_VALUE t = b[i];
+
+#pragma GCC unroll 5
+    for (int d = 0; d < g; ++d) t -= LEVEL_GET(v[d][i]) * x[d][i];
+    s[i] = dinv[i] * t;
+    c[i] = -dinv[i] * LEVEL_GET(near[i]);
+  }
+}
+
+/*
+  Gauss-Seidel on the rows r0 .. r0 + len of a stencil in one pass over all diagonals, or, from zero, over the lower ones. PETSC_FALSE: it is no such stencil,
+  or some of the columns do not exist
+*/
+static PetscBool LEVEL_NAME(LevelStencil)(const PolderLevelMatrix *A, PetscBool backward, PetscBool zero, PetscInt r0, PetscInt len, const LEVEL_VALUE b[],
+                                          LEVEL_VALUE x[])
+{
+  const PetscInt     near = A->main + (backward ? 1 : -1), far = zero ? A->main : A->nd;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv + r0;
+  const LEVEL_ENTRY *v[5], *link;
+  const LEVEL_VALUE *w[5];
+  PetscInt           g = 0;
+  LEVEL_NAME(LevelChain) chain;
+  LEVEL_VALUE *const s = chain.s + LEVEL_PAD, *const c = chain.c + LEVEL_PAD;
+
+  if (A->nd > 7 || near < 0 || near >= A->nd || A->off[near] != (backward ? 1 : -1)) return PETSC_FALSE;
+  if (r0 + A->off[0] < 0 || r0 + len + (zero ? 0 : A->off[A->nd - 1]) > A->n) return PETSC_FALSE;
+  for (PetscInt d = 0; d < far; ++d) {
+    if (d == near || d == A->main) continue;
+    v[g]   = (const LEVEL_ENTRY *)A->val[d] + r0;
+    w[g++] = x + r0 + A->off[d];
+  }
+  link = (const LEVEL_ENTRY *)A->val[near] + r0;
+  if (g == 1) LEVEL_NAME(LevelLinks)(1, len, v, w, link, dinv, b + r0, s, c);
+  else if (g == 2) LEVEL_NAME(LevelLinks)(2, len, v, w, link, dinv, b + r0, s, c);
+  else if (g == 3) LEVEL_NAME(LevelLinks)(3, len, v, w, link, dinv, b + r0, s, c);
+  else if (g == 5) LEVEL_NAME(LevelLinks)(5, len, v, w, link, dinv, b + r0, s, c);
+  else return PETSC_FALSE;
+  if (backward) LEVEL_NAME(LevelRunChain)(-1, len, &chain, x[r0 + len], x + r0);
+  else LEVEL_NAME(LevelRunChain)(1, len, &chain, x[r0 - 1], x + r0);
+  return PETSC_TRUE;
+}
+
 /* Gauss-Seidel, forward or backward, on the rows r0 .. r0 + len by diagonals: x = dinv (b - s - (near entries of the triangle) x), where s is given */
 static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len,
                                    const LEVEL_VALUE *restrict b, LEVEL_VALUE *restrict s, LEVEL_VALUE *x)
@@ -131,24 +229,16 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
 
   for (PetscInt i = 0; i < len; ++i) s[i] = dinv[r0 + i] * (b[r0 + i] - s[i]);
   if (near1 - near0 == 1 && A->off[near0] == (backward ? 1 : -1)) { // a row depends on the one before through one multiplication
-    const LEVEL_ENTRY *v = (const LEVEL_ENTRY *)A->val[near0];
-    LEVEL_VALUE        c[LEVEL_ROWS], last;
+    const LEVEL_ENTRY *v    = (const LEVEL_ENTRY *)A->val[near0];
+    const PetscInt     none = backward ? (r0 + len == A->n ? len - 1 : len) : r0 ? -1 : 0; // the row that has no such neighbour, or -1 or len
+    LEVEL_NAME(LevelChain) chain;
 
-    if (backward) {
-      const PetscInt end = PetscMin(len, A->n - 1 - r0);
-
-      for (PetscInt i = 0; i < end; ++i) c[i] = dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
-      if (end < len) x[r0 + end] = s[end];
-      last = r0 + end < A->n ? x[r0 + end] : 0;
-      for (PetscInt i = end - 1; i >= 0; --i) x[r0 + i] = last = s[i] - c[i] * last;
-    } else {
-      const PetscInt begin = r0 ? 0 : 1;
-
-      for (PetscInt i = begin; i < len; ++i) c[i] = dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
-      if (begin) x[0] = s[0];
-      last = x[r0 + begin - 1];
-      for (PetscInt i = begin; i < len; ++i) x[r0 + i] = last = s[i] - c[i] * last;
+    for (PetscInt i = 0; i < len; ++i) {
+      chain.s[LEVEL_PAD + i] = s[i];
+      chain.c[LEVEL_PAD + i] = i == none ? 0 : -dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
     }
+    if (backward) LEVEL_NAME(LevelRunChain)(-1, len, &chain, none == len ? x[r0 + len] : 0, x + r0);
+    else LEVEL_NAME(LevelRunChain)(1, len, &chain, none < 0 ? x[r0 - 1] : 0, x + r0);
     return;
   }
   for (PetscInt l = 0; l < len; ++l) {
@@ -162,11 +252,18 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
   }
 }
 
-/*
-  bc -= P^T U x on the rows r0 .. r1 or, with agg = NULL, bc = -U x, with U the strictly upper triangle: U x is minus the residual of a forward sweep with zero
-  initial guess
-*/
-static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt r0, PetscInt r1, const LEVEL_VALUE x[], const PetscInt agg[], LEVEL_VALUE bc[])
+/* bc += P^T r for the rows r0 .. r0 + len; P = NULL: P is the identity */
+static void LEVEL_NAME(LevelGive)(const PolderLevelTransfer *P, PetscInt r0, PetscInt len, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  if (!P) {
+    for (PetscInt i = 0; i < len; ++i) bc[r0 + i] = r[i];
+  } else if (P->grid) LEVEL_GRID(PolderLevelGridRestrictRows)(P->grid, r0, len, r, bc);
+  else LEVEL_NAME(LevelRestrict)(r0, len, P->agg, r, bc);
+}
+
+/* bc -= P^T U x on the rows r0 .. r1, with U the strictly upper triangle: U x is minus the residual of a forward sweep with zero initial guess */
+static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt r0, PetscInt r1, const LEVEL_VALUE x[], const PolderLevelTransfer *P,
+                                           LEVEL_VALUE bc[])
 {
   LEVEL_VALUE s[LEVEL_ROWS];
 
@@ -174,18 +271,18 @@ static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt 
     const PetscInt len = PetscMin(LEVEL_ROWS, r1 - r0);
 
     LEVEL_NAME(LevelRows)(A, A->main + 1, A->nd, r0, len, x, s);
-    for (PetscInt i = 0; agg && i < len; ++i) bc[agg[r0 + i]] -= s[i];
-    for (PetscInt i = 0; !agg && i < len; ++i) bc[r0 + i] = -s[i];
+    for (PetscInt i = 0; i < len; ++i) s[i] = -s[i];
+    LEVEL_NAME(LevelGive)(P, r0, len, s, bc);
   }
 }
 
-void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], LEVEL_VALUE x[], const PetscInt agg[], PetscInt nc, LEVEL_VALUE bc[])
+void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], LEVEL_VALUE x[], const PolderLevelTransfer *P, LEVEL_VALUE bc[])
 {
   const PetscInt     n    = A->n;
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
   const LEVEL_ENTRY *aa   = (const LEVEL_ENTRY *)A->aa;
 
-  for (PetscInt a = 0; agg && a <= nc; ++a) bc[a] = 0;
+  for (PetscInt a = 0; bc && P && a <= P->nc; ++a) bc[a] = 0;
   if (A->nd) {
     PetscInt    near0, near1, rows, done = 0;
     LEVEL_VALUE s[LEVEL_ROWS];
@@ -194,19 +291,24 @@ void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALU
     for (PetscInt r0 = 0; r0 < n; r0 += rows) {
       const PetscInt len = PetscMin(rows, n - r0), ready = r0 + len - A->off[A->nd - 1];
 
-      LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
-      LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
-      if (bc && ready >= done + LEVEL_ROWS / 2) { // while the entries read by the sweep are in the cache
-        LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, agg, bc);
+      if (near1 - near0 > 3 || !LEVEL_NAME(LevelStencil)(A, PETSC_FALSE, PETSC_TRUE, r0, len, b, x)) {
+        LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
+        LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
+      }
+      if (bc && ready >= done + LEVEL_CHUNK) {
+        LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, P, bc);
         done = ready;
       }
     }
-    if (bc) LEVEL_NAME(LevelRestrictUpper)(A, done, n, x, agg, bc);
+    if (bc) LEVEL_NAME(LevelRestrictUpper)(A, done, n, x, P, bc);
     return;
   }
   for (PetscInt i = 0; i < n; ++i) x[i] = dinv[i] * (b[i] - LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x));
-  for (PetscInt i = 0; agg && i < n; ++i) bc[agg[i]] -= LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
-  for (PetscInt i = 0; bc && !agg && i < n; ++i) bc[i] = -LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+  for (PetscInt i = 0; bc && i < n; ++i) {
+    const LEVEL_VALUE r = -LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+
+    LEVEL_NAME(LevelGive)(P, i, 1, &r, bc);
+  }
 }
 
 /* A Gauss-Seidel sweep on the rows r0 .. r0 + len by diagonals */
@@ -215,6 +317,7 @@ static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool bac
 {
   LEVEL_VALUE s[LEVEL_ROWS], t[LEVEL_ROWS];
 
+  if (near1 - near0 <= 3 && LEVEL_NAME(LevelStencil)(A, backward, PETSC_FALSE, r0, len, b, x)) return;
   if (backward) {
     LEVEL_NAME(LevelRows)(A, 0, A->main, r0, len, x, s);
     LEVEL_NAME(LevelRows)(A, near1, A->nd, r0, len, x, t);
@@ -227,7 +330,14 @@ static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool bac
   else LEVEL_NAME(LevelSolve)(A, backward, near0, A->main, r0, len, b, s, x);
 }
 
-void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[],
+/* x += scale P xc on the rows r0 .. r1 */
+static void LEVEL_NAME(LevelTake)(const PolderLevelTransfer *P, PetscInt r0, PetscInt r1, LEVEL_VALUE scale, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+  if (P->grid) LEVEL_GRID(PolderLevelGridProlongRows)(P->grid, r0, r1 - r0, xc, x);
+  else LEVEL_NAME(LevelProlong)(r0, r1, P->agg, scale, xc, x);
+}
+
+void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward, const PolderLevelTransfer *P, LEVEL_VALUE scale, const LEVEL_VALUE xc[],
                                   const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
   const PetscInt     n    = A->n;
@@ -243,18 +353,18 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
     for (PetscInt k = 0; k < nblock; ++k) {
       const PetscInt r0 = rows * (backward ? nblock - 1 - k : k), len = PetscMin(rows, n - r0), ahead = PetscMin(n, (backward ? n - r0 : r0 + len) + reach);
 
-      if (agg && ahead > there) { // the rows that these read have been corrected
-        const PetscInt upto = PetscMin(n, ahead + LEVEL_ROWS);
+      if (P && ahead > there) { // the rows that these read have been corrected
+        const PetscInt upto = PetscMin(n, ahead + LEVEL_CHUNK);
 
-        if (backward) LEVEL_NAME(LevelProlong)(n - upto, n - there, agg, scale, xc, x);
-        else LEVEL_NAME(LevelProlong)(there, upto, agg, scale, xc, x);
+        if (backward) LEVEL_NAME(LevelTake)(P, n - upto, n - there, scale, xc, x);
+        else LEVEL_NAME(LevelTake)(P, there, upto, scale, xc, x);
         there = upto;
       }
       LEVEL_NAME(LevelSweepRows)(A, backward, near0, near1, r0, len, b, x);
     }
     return;
   }
-  if (agg) LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
+  if (P) LEVEL_NAME(LevelTake)(P, 0, n, scale, xc, x);
   for (PetscInt l = 0; l < n; ++l) {
     const PetscInt    i = backward ? n - 1 - l : l;
     const LEVEL_VALUE s = LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x) + LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);

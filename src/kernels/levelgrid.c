@@ -37,13 +37,24 @@ static void GridLines(const PetscInt size[3], PetscInt shift, PetscInt n, PetscI
   *last  = n ? (shift + n - 1) / size[0] : *first - 1;
 }
 
+/* Those of the cells i0 .. i0 + n that lie in line (y, z) */
+static GridLine GridLinePart(const PolderLevelGrid *G, PetscInt i0, PetscInt n, PetscInt y, PetscInt z)
+{
+  const GridLine line = GridLineAt(G->size, G->shift, G->n, y, z);
+
+  return (GridLine){line.start, PetscMax(line.lo, i0 - line.start), PetscMin(line.hi, i0 + n - line.start)};
+}
+
+/* Cells of a line at a time */
+#define GRID_CELLS 256
+
 #define LEVEL_VALUE      PetscScalar
-#define LEVEL_NAME(name) name##Double
+#define LEVEL_NAME(name) name##_Host
 #include "levelgridapply.h"
 #undef LEVEL_VALUE
 #undef LEVEL_NAME
 #define LEVEL_VALUE      float
-#define LEVEL_NAME(name) name##Single
+#define LEVEL_NAME(name) name##Single_Host
 #include "levelgridapply.h"
 
 /* Moves on to the next cell in natural order */
@@ -347,38 +358,4 @@ void PolderLevelGridPlaces_Host(const PolderLevelGrid *G, PetscInt64 place[])
 
   PolderLevelGridAt(G->csize, G->cshift, at);
   for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) place[c] = PolderLevelGridPlace(at);
-}
-
-void PolderLevelGridRestrict_Host(const PolderLevelGrid *G, const PetscScalar r[], PetscScalar bc[])
-{
-  PetscInt line, last;
-
-  GridLines(G->csize, G->cshift, G->nc, &line, &last);
-  for (; line <= last; ++line) GridRestrictLineDouble(G, line % G->csize[1], line / G->csize[1], r, bc);
-  bc[G->nc] = 0;
-}
-
-void PolderLevelGridRestrictSingle_Host(const PolderLevelGrid *G, const float r[], float bc[])
-{
-  PetscInt line, last;
-
-  GridLines(G->csize, G->cshift, G->nc, &line, &last);
-  for (; line <= last; ++line) GridRestrictLineSingle(G, line % G->csize[1], line / G->csize[1], r, bc);
-  bc[G->nc] = 0;
-}
-
-void PolderLevelGridProlong_Host(const PolderLevelGrid *G, const PetscScalar xc[], PetscScalar x[])
-{
-  PetscInt line, last;
-
-  GridLines(G->size, G->shift, G->n, &line, &last);
-  for (; line <= last; ++line) GridProlongLineDouble(G, line % G->size[1], line / G->size[1], xc, x);
-}
-
-void PolderLevelGridProlongSingle_Host(const PolderLevelGrid *G, const float xc[], float x[])
-{
-  PetscInt line, last;
-
-  GridLines(G->size, G->shift, G->n, &line, &last);
-  for (; line <= last; ++line) GridProlongLineSingle(G, line % G->size[1], line / G->size[1], xc, x);
 }

@@ -1,84 +1,97 @@
 /*
   Restriction and interpolation on levels that are grids, line by line in loops that vectorise, with vectors of type LEVEL_VALUE; included once for each type.
-  The sums have the order of the device: a box adds up its own cells, then in each direction the cells that face it.
 */
 
 /*
-  The part of r that goes to the box of a cell (d = -1) or to the one that it faces in direction d. A cell without part in P has the weights 0, by bits, since a
-  branch would keep loops from being vectorised
+  What a cell gives of r to its box, and to the boxes that it faces in each direction. A cell without part in P has the weights 0, by bits, since a branch would
+  keep loops from being vectorised
 */
-static inline LEVEL_VALUE LEVEL_NAME(GridGive)(int d, unsigned word, LEVEL_VALUE r)
+static inline LEVEL_VALUE LEVEL_NAME(GridGive)(unsigned word, LEVEL_VALUE r, LEVEL_VALUE face[3])
 {
   const unsigned    in = 0u - (unsigned)(word != POLDER_LEVELGRID_APART), w = word & in;
-  const LEVEL_VALUE own = (LEVEL_VALUE)(int)(in & 1) -
-                          ((LEVEL_VALUE)PolderLevelGridUnpack(w, 0) + (LEVEL_VALUE)PolderLevelGridUnpack(w, 1) + (LEVEL_VALUE)PolderLevelGridUnpack(w, 2));
+  const LEVEL_VALUE x = (LEVEL_VALUE)PolderLevelGridUnpack(w, 0), y = (LEVEL_VALUE)PolderLevelGridUnpack(w, 1), z = (LEVEL_VALUE)PolderLevelGridUnpack(w, 2);
 
-  return (d < 0 ? own : (LEVEL_VALUE)PolderLevelGridUnpack(w, d)) * r;
+  face[0] = x * r;
+  face[1] = y * r;
+  face[2] = z * r;
+  return ((LEVEL_VALUE)(int)(in & 1) - (x + y + z)) * r;
 }
 
-/* bc[b] += what cell start + s b gives, and with `both` the next one; first <= b < end */
-static inline void LEVEL_NAME(GridGiveCells)(int d, int s, PetscBool both, PetscInt first, PetscInt end, PetscInt start, const unsigned w[],
-                                             const LEVEL_VALUE r[], LEVEL_VALUE *restrict bc)
+/* Adds to bc what the cell at at[] gives. The boxes that it faces may be elsewhere: then their weights are 0 */
+static inline void LEVEL_NAME(GridGiveCell)(const PolderLevelGrid *G, const PetscInt at[3], unsigned word, LEVEL_VALUE r, LEVEL_VALUE bc[])
 {
-  for (PetscInt b = first; b < end; ++b) {
-    const PetscInt i   = start + s * b;
-    LEVEL_VALUE    sum = bc[b] + LEVEL_NAME(GridGive)(d, w[i], r[i]);
+  const PetscInt    box = PolderLevelGridBox(G, at);
+  LEVEL_VALUE       face[3];
+  const LEVEL_VALUE own = LEVEL_NAME(GridGive)(word, r, face);
 
-    if (both) sum += LEVEL_NAME(GridGive)(d, w[i + 1], r[i + 1]);
-    bc[b] = sum;
+  bc[box] += own;
+  for (int d = 0; d < 3; ++d) {
+    if (word != POLDER_LEVELGRID_APART && G->join[d] && PolderLevelGridUnpack(word, d) > 0)
+      bc[box + PolderLevelGridFace(at, d) * PolderLevelGridStride(G->csize, d)] += face[d];
   }
 }
 
-/* Adds to a line of boxes what cell s b + k of a line gives to each box b */
-static inline void LEVEL_NAME(GridGiveOne)(const PolderLevelGrid *G, int d, int s, PetscInt k, const GridLine *cells, const GridLine *boxes,
-                                           const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+/* What n cells, from one with an even coordinate on, give in each direction, or to their own boxes */
+static inline void LEVEL_NAME(GridGiveCells)(PetscInt n, const unsigned w[], const LEVEL_VALUE r[], LEVEL_VALUE give[4][GRID_CELLS])
 {
-  const PetscInt first = PetscMax(boxes->lo, GridFirst(cells->lo - k, s)), end = PetscMin(boxes->hi, GridFirst(cells->hi - k, s));
+  for (PetscInt k = 0; k < n; ++k) {
+    LEVEL_VALUE face[3];
 
-  LEVEL_NAME(GridGiveCells)(d, s, PETSC_FALSE, first, end, cells->start + k, G->w, r, bc + boxes->start);
+    give[3][k] = LEVEL_NAME(GridGive)(w[k], r[k], face);
+    give[0][k] = face[0];
+    give[1][k] = face[1];
+    give[2][k] = face[2];
+  }
 }
 
-/* The same with all cells of the box in the line */
-static inline void LEVEL_NAME(GridGiveAll)(const PolderLevelGrid *G, int d, const GridLine *cells, const GridLine *boxes, const LEVEL_VALUE r[],
-                                           LEVEL_VALUE bc[])
+/* bc[b] += what the cells of box b - first give, first <= b < end; the boxes of `to` */
+static inline void LEVEL_NAME(GridGet)(int pairs, PetscInt first, PetscInt end, const GridLine *to, const LEVEL_VALUE *restrict give, LEVEL_VALUE *restrict bc)
 {
-  const PetscInt first = PetscMax(boxes->lo, GridFirst(cells->lo, 2)), end = PetscMin(boxes->hi, GridFirst(cells->hi - 1, 2));
-  const GridLine before = {boxes->start, boxes->lo, PetscMin(boxes->hi, first)}, after = {boxes->start, PetscMax(boxes->lo, end), boxes->hi};
+  const PetscInt lo = PetscMax(first, to->lo), hi = PetscMin(end, to->hi);
 
-  if (!G->join[0]) LEVEL_NAME(GridGiveOne)(G, d, 1, 0, cells, boxes, r, bc);
-  else if (first >= end) { // a line of a cell or two
-    for (int k = 0; k < 2; ++k) LEVEL_NAME(GridGiveOne)(G, d, 2, k, cells, boxes, r, bc);
+  if (pairs) {
+    for (PetscInt b = lo; b < hi; ++b) bc[to->start + b] += give[2 * (b - first)] + give[2 * (b - first) + 1];
   } else {
-    LEVEL_NAME(GridGiveOne)(G, d, 2, 1, cells, &before, r, bc); // its box begins on another process
-    LEVEL_NAME(GridGiveCells)(d, 2, PETSC_TRUE, first, end, cells->start, G->w, r, bc + boxes->start);
-    LEVEL_NAME(GridGiveOne)(G, d, 2, 0, cells, &after, r, bc);
+    for (PetscInt b = lo; b < hi; ++b) bc[to->start + b] += give[b - first];
   }
 }
 
-/* Line (y, z) of P^T r */
-static void LEVEL_NAME(GridRestrictLine)(const PolderLevelGrid *G, PetscInt y, PetscInt z, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+/* bc[b + step] += the cell k of those of box b - first */
+static inline void LEVEL_NAME(GridGetOne)(int k, int step, PetscInt first, PetscInt end, const GridLine *to, const LEVEL_VALUE *restrict give,
+                                          LEVEL_VALUE *restrict bc)
 {
-  const GridLine boxes  = GridLineAt(G->csize, G->cshift, G->nc, y, z);
-  const PetscInt low[3] = {0, y << G->join[1], z << G->join[2]}, high[3] = {G->join[0], low[1] + G->join[1], low[2] + G->join[2]};
+  const PetscInt lo = PetscMax(first, to->lo - step), hi = PetscMin(end, to->hi - step);
 
-  for (PetscInt b = boxes.lo; b < boxes.hi; ++b) bc[boxes.start + b] = 0;
-  POLDER_UNROLL
-  for (int d = -1; d < 3; ++d) {
-    for (int upper = 0; upper < 2; ++upper) {
-      PetscInt from[3] = {low[0], low[1], low[2]}, to[3] = {high[0], high[1], high[2]};
+  for (PetscInt b = lo; b < hi; ++b) bc[to->start + b + step] += give[2 * (b - first) + k];
+}
 
-      if (d < 0 ? upper : !G->join[d]) continue;
-      if (d >= 0) from[d] = to[d] = upper ? high[d] + 1 : low[d] - 1;
-      for (PetscInt k = from[2]; k <= to[2]; ++k) {
-        for (PetscInt j = from[1]; j <= to[1]; ++j) {
-          const GridLine cells = GridLineAt(G->size, G->shift, G->n, j, k);
+/* Adds P^T r of cells of line (y, z); r[0] is that of the first of them */
+static void LEVEL_NAME(GridRestrictLine)(const PolderLevelGrid *G, PetscInt y, PetscInt z, const GridLine *cells, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  const PetscInt start = cells->start, lo = cells->lo, hi = cells->hi;
+  const int      pairs = G->join[0];
+  const PetscInt by = y >> G->join[1], bz = z >> G->join[2];
+  const GridLine own    = GridLineAt(G->csize, G->cshift, G->nc, by, bz);
+  const GridLine beside = GridLineAt(G->csize, G->cshift, G->nc, by + (y & 1 ? 1 : -1), bz);
+  const GridLine behind = GridLineAt(G->csize, G->cshift, G->nc, by, bz + (z & 1 ? 1 : -1));
+  PetscInt       at[3]  = {lo, y, z};
+  LEVEL_VALUE    give[4][GRID_CELLS];
 
-          if (d == 0) LEVEL_NAME(GridGiveOne)(G, d, 2, from[0], &cells, &boxes, r, bc);
-          else LEVEL_NAME(GridGiveAll)(G, d, &cells, &boxes, r, bc);
-        }
-      }
+  if (pairs && lo % 2) LEVEL_NAME(GridGiveCell)(G, at, G->w[start + at[0]], r[0], bc), ++at[0];
+  for (PetscInt n; at[0] + pairs < hi; at[0] += n) {
+    const PetscInt first = at[0] >> pairs, end = first + (PetscMin(GRID_CELLS, hi - at[0]) >> pairs);
+
+    n = (end - first) << pairs;
+    LEVEL_NAME(GridGiveCells)(n, G->w + start + at[0], r + (at[0] - lo), give);
+    LEVEL_NAME(GridGet)(pairs, first, end, &own, give[3], bc);
+    if (pairs) {
+      LEVEL_NAME(GridGetOne)(0, -1, first, end, &own, give[0], bc);
+      LEVEL_NAME(GridGetOne)(1, 1, first, end, &own, give[0], bc);
     }
+    if (G->join[1]) LEVEL_NAME(GridGet)(pairs, first, end, &beside, give[1], bc);
+    if (G->join[2]) LEVEL_NAME(GridGet)(pairs, first, end, &behind, give[2], bc);
   }
+  if (at[0] < hi) LEVEL_NAME(GridGiveCell)(G, at, G->w[start + at[0]], r[at[0] - lo], bc);
 }
 
 /* A cell's entry of P xc, given the entries of its box and of those that it faces; 0 without part in P */
@@ -121,12 +134,12 @@ static inline void LEVEL_NAME(GridTakePairs)(PetscInt first, PetscInt end, Petsc
   }
 }
 
-/* Adds line (y, z) of P xc to x */
-static void LEVEL_NAME(GridProlongLine)(const PolderLevelGrid *G, PetscInt y, PetscInt z, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+/* Adds P xc to x in cells of line (y, z) */
+static void LEVEL_NAME(GridProlongLine)(const PolderLevelGrid *G, PetscInt y, PetscInt z, const GridLine *line, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
 {
   const int      pairs = G->join[0];
   const PetscInt by = y >> G->join[1], bz = z >> G->join[2];
-  const GridLine cells = GridLineAt(G->size, G->shift, G->n, y, z), own = GridLineAt(G->csize, G->cshift, G->nc, by, bz);
+  const GridLine cells = *line, own = GridLineAt(G->csize, G->cshift, G->nc, by, bz);
   const GridLine beside = GridLineOr(G, G->join[1], by + (y & 1 ? 1 : -1), bz, &own), behind = GridLineOr(G, G->join[2], by, bz + (z & 1 ? 1 : -1), &own);
   const PetscInt lo    = PetscMax(PetscMax(own.lo + pairs, GridFirst(cells.lo, 1 + pairs)), PetscMax(beside.lo, behind.lo));
   const PetscInt hi    = PetscMin(PetscMin(own.hi - pairs, cells.hi >> pairs), PetscMin(beside.hi, behind.hi));
@@ -137,4 +150,41 @@ static void LEVEL_NAME(GridProlongLine)(const PolderLevelGrid *G, PetscInt y, Pe
   if (first < end && pairs) LEVEL_NAME(GridTakePairs)(lo, hi, cells.start, G->w, xc + own.start, xc + beside.start, xc + behind.start, x);
   else if (first < end) LEVEL_NAME(GridTakeCells)(lo, hi, cells.start, G->w, xc + own.start, xc + beside.start, xc + behind.start, x);
   for (at[0] = end; at[0] < cells.hi; ++at[0]) x[cells.start + at[0]] += LEVEL_NAME(GridTakeAt)(G, cells.start + at[0], at, xc);
+}
+
+void LEVEL_NAME(PolderLevelGridRestrictRows)(const PolderLevelGrid *G, PetscInt i0, PetscInt n, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  PetscInt line, last;
+
+  GridLines(G->size, G->shift + i0, n, &line, &last);
+  for (; line <= last; ++line) {
+    const PetscInt y = line % G->size[1], z = line / G->size[1];
+    const GridLine cells = GridLinePart(G, i0, n, y, z);
+
+    LEVEL_NAME(GridRestrictLine)(G, y, z, &cells, r + (cells.start + cells.lo - i0), bc);
+  }
+}
+
+void LEVEL_NAME(PolderLevelGridRestrict)(const PolderLevelGrid *G, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  for (PetscInt c = 0; c <= G->nc; ++c) bc[c] = 0;
+  LEVEL_NAME(PolderLevelGridRestrictRows)(G, 0, G->n, r, bc);
+}
+
+void LEVEL_NAME(PolderLevelGridProlongRows)(const PolderLevelGrid *G, PetscInt i0, PetscInt n, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+  PetscInt line, last;
+
+  GridLines(G->size, G->shift + i0, n, &line, &last);
+  for (; line <= last; ++line) {
+    const PetscInt y = line % G->size[1], z = line / G->size[1];
+    const GridLine cells = GridLinePart(G, i0, n, y, z);
+
+    LEVEL_NAME(GridProlongLine)(G, y, z, &cells, xc, x);
+  }
+}
+
+void LEVEL_NAME(PolderLevelGridProlong)(const PolderLevelGrid *G, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+  LEVEL_NAME(PolderLevelGridProlongRows)(G, 0, G->n, xc, x);
 }

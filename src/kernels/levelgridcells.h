@@ -1,8 +1,5 @@
 /* Loops over cells of a line that vectorise: entries of any type are read as real numbers first. All cells take part in P. Included by levelgrid.c only. */
 
-/* Cells of a line at a time */
-#define GRID_CELLS 256
-
 /* In place of the first entry of neighbours that are not there */
 #define GRID_NONE (-1)
 
@@ -123,12 +120,17 @@ static PetscBool GridGather(const PolderLevelGrid *G, const PolderLevelGridEntri
 
     if (!(size > 0)) continue;
     GridCouplings(A, e / 2, from[e], n << join, c);
+    if (size == 2) { // a division takes long
+      for (PetscInt k = 0; k < n << join; ++k) c[k] *= 0.5;
+    } else if (size != 1) {
+      for (PetscInt k = 0; k < n << join; ++k) c[k] /= size;
+    }
     if (!join) {
-      for (PetscInt k = 0; k < n; ++k) sum[k] += c[k] / size;
+      for (PetscInt k = 0; k < n; ++k) sum[k] += c[k];
     } else if (e < 2) { // along the line one cell of each box
-      for (PetscInt k = 0; k < n; ++k) sum[k] += c[2 * k + e] / size;
+      for (PetscInt k = 0; k < n; ++k) sum[k] += c[2 * k + e];
     } else {
-      for (PetscInt k = 0; k < n; ++k) sum[k] = (sum[k] + c[2 * k] / size) + c[2 * k + 1] / size;
+      for (PetscInt k = 0; k < n; ++k) sum[k] = (sum[k] + c[2 * k]) + c[2 * k + 1];
     }
   }
   return PETSC_TRUE;
@@ -168,6 +170,19 @@ static void GridCouple(const PolderLevelGrid *G, const PolderLevelGridEntries *A
   }
 }
 
+/* Are all of them equal, as where the coefficient is constant, and no coupling of the cells much stronger? See PolderLevelGridWeightNear() */
+static PetscBool GridIsEven(PetscInt n, const GridNeighbours *c, const PetscReal most[])
+{
+  int even = 1;
+
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscReal own = c->own[k];
+
+    even &= (own > 0) & (own == c->face[k]) & (own == c->other[k]) & (4 * own >= most[k]);
+  }
+  return (PetscBool)even;
+}
+
 /* Stores the weights of such cells of line (y, z) */
 static void GridWeighCells(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt y, PetscInt z, PetscInt i, PetscInt n)
 {
@@ -181,7 +196,9 @@ static void GridWeighCells(const PolderLevelGrid *G, const PolderLevelGridEntrie
     for (PetscInt k = 0; k < n; ++k) most[k] = PetscMax(most[k], PetscMax(c[d].own[k], c[d].face[k]));
   }
   for (int d = 0; d < 3; ++d) {
-    if (G->join[d]) {
+    if (G->join[d] && GridIsEven(n, &c[d], most)) {
+      for (PetscInt k = 0; k < n; ++k) w[d][k] = 0.25;
+    } else if (G->join[d]) {
       for (PetscInt k = 0; k < n; ++k) w[d][k] = GridWeightOf(2 * c[d].own[k], c[d].face[k], 2 * c[d].other[k], most[k]);
     } else {
       for (PetscInt k = 0; k < n; ++k) w[d][k] = 0;

@@ -62,18 +62,35 @@ static PetscBool PairsRepeat(const PetscInt ai[], const PetscInt aj[], PetscInt 
   return (PetscBool)same;
 }
 
-void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad)
+/* Do entries of the rows i .. end, which lie in one line, join no neighbours? */
+static PetscBool PairsStray(PetscInt i, PetscInt end, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], const PetscInt64 place[])
 {
-  int directions = 0;
+  int directions = 0, stray = 0;
 
-  for (PetscInt i = 0; i < m; ++i) {
-    place[i] = i && (i + shift) % near[1] ? place[i - 1] + 1 : PolderPairPlaceOf(i + shift, near);
-    if (!PairsRepeat(ai, aj, i)) {
+  for (PetscInt first = i; i < end; ++i) {
+    if (i == first || !PairsRepeat(ai, aj, i)) {
       directions = 0;
       for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) directions |= PolderPairHeading(aj[k] - i, near);
     }
-    if (directions & PolderPairClosed(place[i], near)) *bad = 1;
+    stray |= directions & PolderPairClosed(place[i], near);
   }
+  return (PetscBool)(stray != 0);
+}
+
+void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[],
+                            PetscInt *bad)
+{
+  int stray = 0;
+
+  for (PetscInt i = 0, end; i < m; i = end) { // line by line
+    const PetscInt64 first = PolderPairPlaceOf(i + shift, near);
+
+    end = PetscMin(m, i + near[1] - (i + shift) % near[1]);
+    for (PetscInt k = i; k < end; ++k) place[k] = first + (k - i);
+    if (!stencil || PolderPairClosed(first, near) & (POLDER_PAIR_NORTH | POLDER_PAIR_SOUTH)) stray |= PairsStray(i, end, ai, aj, near, place);
+    else stray |= (PetscBool)(PairsStray(i, i + 1, ai, aj, near, place) || PairsStray(end - 1, end, ai, aj, near, place));
+  }
+  if (stray) *bad = 1;
 }
 
 void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3],

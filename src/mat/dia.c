@@ -109,7 +109,8 @@ static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscRea
 {
   PetscFunctionBegin;
   (void)trusted; // the check takes no extra time on the host
-  *ok = PolderDiaFill_Host(&D->dia, D->val, PolderOwnRows(csr), tol);
+  *ok = D->dia.exact = PolderDiaFill_Host(&D->dia, D->val, PolderOwnRows(csr), 0);
+  if (!*ok && tol > 0) *ok = PolderDiaFill_Host(&D->dia, D->val, PolderOwnRows(csr), tol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,9 +17,9 @@ PolderEmulate(PolderPairsAlign,
               (const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream), A, rule,
               count, mate, next);
 PolderEmulate(PolderPairsPlaces,
-              (PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad,
-               PolderStream stream),
-              m, shift, ai, aj, near, place, bad);
+              (PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[],
+               PetscInt *bad, PolderStream stream),
+              m, shift, stencil, ai, aj, near, place, bad);
 PolderEmulate(PolderPairsNextPlaces,
               (PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[],
                PetscInt64 next[], PolderStream stream),

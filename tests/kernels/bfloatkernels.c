@@ -142,16 +142,17 @@ static PetscErrorCode CheckPair(const char what[], Pair *P, PetscBool coarse)
 /* The kernels in both precisions */
 static PetscErrorCode CheckKernels(Pair *P)
 {
-  const PolderLevelMatrix *S = &P->M[0], *H = &P->M[1];
-  PetscReal                sum[2][POLDER_KSUMS_FIRST];
+  const PolderLevelMatrix  *S = &P->M[0], *H = &P->M[1];
+  const PolderLevelTransfer to = {.agg = P->agg, .nc = P->nc};
+  PetscReal                 sum[2][POLDER_KSUMS_FIRST];
 
   PetscFunctionBeginUser;
-  PolderLevelForwardSingle_Host(S, P->b, P->y[0], P->agg, P->nc, P->bc[0]);
-  PolderLevelForwardHalf_Host(H, P->b, P->y[1], P->agg, P->nc, P->bc[1]);
+  PolderLevelForwardSingle_Host(S, P->b, P->y[0], &to, P->bc[0]);
+  PolderLevelForwardHalf_Host(H, P->b, P->y[1], &to, P->bc[1]);
   PetscCall(CheckPair("forward", P, PETSC_TRUE));
   for (int backward = 0; backward < 2; ++backward) {
-    PolderLevelSweepSingle_Host(S, (PetscBool)backward, P->agg, 1.7f, P->xc, P->b, P->y[0]);
-    PolderLevelSweepHalf_Host(H, (PetscBool)backward, P->agg, 1.7f, P->xc, P->b, P->y[1]);
+    PolderLevelSweepSingle_Host(S, (PetscBool)backward, &to, 1.7f, P->xc, P->b, P->y[0]);
+    PolderLevelSweepHalf_Host(H, (PetscBool)backward, &to, 1.7f, P->xc, P->b, P->y[1]);
     PetscCall(CheckPair("sweep", P, PETSC_FALSE));
   }
   PolderLevelColourSingle_Host(S, P->n, P->row, P->b, P->y[0]);

@@ -125,9 +125,10 @@ static void Restricted(const Level *L, const PetscScalar x[], PetscScalar r[], P
 /* Gauss-Seidel, in the form f of the matrix */
 static PetscErrorCode TestSweeps(const Level *L, int f)
 {
-  const PetscInt           n = L->n;
-  const PolderLevelMatrix *M = &L->M[f];
-  PetscScalar             *want, *got, *wantc, *gotc, *r;
+  const PetscInt            n = L->n;
+  const PolderLevelMatrix  *M = &L->M[f];
+  const PolderLevelTransfer P = {.agg = L->agg, .nc = L->nc};
+  PetscScalar              *want, *got, *wantc, *gotc, *r;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc5(n, &want, n, &got, L->nc + 1, &wantc, L->nc + 1, &gotc, n, &r));
@@ -136,11 +137,11 @@ static PetscErrorCode TestSweeps(const Level *L, int f)
   Restricted(L, want, r, wantc);
   Poison(n, got);
   Poison(L->nc + 1, gotc);
-  PolderLevelForward_Host(M, L->b, got, L->agg, L->nc, gotc);
+  PolderLevelForward_Host(M, L->b, got, &P, gotc);
   PetscCall(Compare("forward", n, f, n, got, want));
   PetscCall(Compare("forward, restricted", n, f, L->nc, gotc, wantc));
   Poison(n, got);
-  PolderLevelForward_Host(M, L->b, got, NULL, 0, NULL);
+  PolderLevelForward_Host(M, L->b, got, NULL, NULL);
   PetscCall(Compare("forward alone", n, f, n, got, want));
   for (int backward = 0; backward < 2; ++backward) { // sweeps, with and without correction
     for (int corrected = 0; corrected < 2; ++corrected) {
@@ -153,7 +154,7 @@ static PetscErrorCode TestSweeps(const Level *L, int f)
 
         want[i] = L->dinv[i] * (L->b[i] - Others(L, i, want));
       }
-      PolderLevelSweep_Host(M, backward ? PETSC_TRUE : PETSC_FALSE, corrected ? L->agg : NULL, 1.5, L->xc, L->b, got);
+      PolderLevelSweep_Host(M, backward ? PETSC_TRUE : PETSC_FALSE, corrected ? &P : NULL, 1.5, L->xc, L->b, got);
       PetscCall(Compare("sweep", n, f, n, got, want));
     }
   }

@@ -132,6 +132,22 @@ static PetscErrorCode PCApplySingle_PAMG(PC pc, Vec r, PetscBool rounded, Vec z,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The apply of the host whose result stays in single precision */
+static PetscErrorCode PCApplyParts_PAMG(PC pc, Vec r, PetscBool rounded, PolderCGParts *parts, PetscBool *done)
+{
+  const PC_PAMG *pamg = (const PC_PAMG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  PetscCall(PamgFollow(pc));
+  *done = (PetscBool)(!pc->failedreason && !pamg->whole.alone && !pamg->place->device && pamg->precision != PAMG_DOUBLE);
+  if (!parts || !*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
+  PetscCall(PCPAMGPartsHost(pc, r, rounded, parts));
+  PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PetscFunctionBegin;
@@ -141,7 +157,10 @@ static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rh
 
 static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
 {
-  static const PolderPCFused offer = {.applyrho = PCApplyRho_PAMG, .residual = PCPAMGResidual, .applysingle = PCApplySingle_PAMG};
+  static const PolderPCFused offer = {.applyrho    = PCApplyRho_PAMG,
+                                      .residual    = PCPAMGResidual,
+                                      .applysingle = PCApplySingle_PAMG,
+                                      .applyparts  = PCApplyParts_PAMG};
 
   PetscFunctionBegin;
   (void)pc;

@@ -179,7 +179,7 @@ PetscErrorCode PCPAMGResidual(PC pc, PolderCGRounded *rounded)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  pamg->lent     = (PetscBool)(pamg->precision != PAMG_DOUBLE && PamgEndsWithStep(pamg));
+  pamg->lent     = (PetscBool)(pamg->precision != PAMG_DOUBLE && (!pamg->place->device || PamgEndsWithStep(pamg)));
   rounded->to    = pamg->lent ? (float *)pamg->level->b : NULL;
   rounded->scale = 1 / pamg->unit;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -63,6 +63,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
   PetscInt         near[4] = {0, PETSC_MAX_INT, 0, 0}, *there;
   PetscInt64      *place;
   PetscMPIInt      found = PETSC_FALSE, ranks;
+  PetscBool        stencil;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
@@ -75,6 +76,10 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
     PetscCall(PolderPlaceTake(pamg->place, 3, there, near));
   }
   if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // a single line
+  stencil = (PetscBool)(nd > 0);
+  for (PetscInt d = 0; d < nd; ++d) {
+    if (PolderPairHeading(off[d], near) == POLDER_PAIR_ASTRAY) stencil = PETSC_FALSE;
+  }
   if (near[0] && !(near[2] % near[1]) && near[1] < most && near[2] / near[1] < most) {
     PetscCall(PolderPlaceMalloc(pamg->place, n, &place));
     for (int own = 0; own < 2 && !found; ++own) {
@@ -82,7 +87,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
       PetscInt       bad   = 0;
 
       PetscCall(PolderPlacePut(pamg->place, 1, &bad, there));
-      PolderRun(pamg->place, PolderPairsPlaces, n, first, csr->ai, csr->aj, near, place, there);
+      PolderRun(pamg->place, PolderPairsPlaces, n, first, stencil, csr->ai, csr->aj, near, place, there);
       PetscCall(PolderPlaceTake(pamg->place, 1, there, &bad));
       found = bad ? PETSC_FALSE : PETSC_TRUE;
       if (found) PamgPlaceGrid(n, first, near, &L->grid);

@@ -6,6 +6,11 @@
 #include "kernels/vec.h"
 #include <petsc/private/pcimpl.h>
 
+static PolderLevelTransfer PamgTransfer(const PamgLevel *L)
+{
+  return (PolderLevelTransfer){.agg = L->agg, .nc = L->nc, .grid = L->isgrid ? &L->grid : NULL};
+}
+
 #define LEVEL_VALUE        PetscScalar
 #define LEVEL_UNIT         MPIU_SCALAR
 #define LEVEL_NAME(name)   name##Double
@@ -75,32 +80,65 @@ static PetscErrorCode PamgEndApply(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In single precision from r, which the solver may have stored in L->b, to z or, with z = NULL, to its parts */
+static PetscErrorCode PamgCycleRounded(PC pc, PetscBool rounded, Vec r, PetscScalar *z)
+{
+  PC_PAMG           *pamg  = (PC_PAMG *)pc->data;
+  PamgLevel         *L     = pamg->level;
+  const PetscBool    there = (PetscBool)(rounded && pamg->lent), wide = PamgWritesWide(pamg);
+  const PetscScalar *rr;
+
+  PetscFunctionBegin;
+  pamg->lent = PETSC_FALSE; // the cycle overwrites it
+  if (!there) {
+    PetscCall(PolderLogBegin(POLDER_PAMGRound, pc));
+    PetscCall(VecGetArrayRead(r, &rr));
+    PolderLevelRound_Host(L->n, 1 / pamg->unit, rr, (float *)L->b);
+    PetscCall(VecRestoreArrayRead(r, &rr));
+    PetscCall(PetscLogFlops(1.0 * L->n));
+    PetscCall(PolderLogEnd(POLDER_PAMGRound, pc));
+  }
+  pamg->parts     = (PolderCGParts){(const float *)L->x, NULL, pamg->unit};
+  pamg->end.wide  = wide ? z : NULL;
+  pamg->end.parts = (PetscBool)(wide && !z);
+  pamg->end.unit  = pamg->unit;
+  PetscCall(PCPAMGCycle(pamg, L->b, L->x));
+  for (PetscInt i = 0; i < L->n && z && !wide; ++i) z[i] = pamg->unit * ((float *)L->x)[i];
+  pamg->end.wide  = NULL;
+  pamg->end.parts = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
 {
   PC_PAMG           *pamg = (PC_PAMG *)pc->data;
-  PamgLevel         *L    = pamg->level;
   const PetscScalar *rr;
   PetscScalar       *zz;
   PetscLogDouble     last;
 
   PetscFunctionBegin;
   PetscCall(PamgBeginApply(pc));
-  PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
-  if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle(pamg, rr, zz));
-  else {
-    PetscCall(PolderLogBegin(POLDER_PAMGRound, pc));
-    PolderLevelRound_Host(L->n, 1 / pamg->unit, rr, (float *)L->b);
-    PetscCall(PetscLogFlops(1.0 * L->n));
-    PetscCall(PolderLogEnd(POLDER_PAMGRound, pc));
-    pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
-    pamg->end.unit = pamg->unit;
-    PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    for (PetscInt i = 0; i < L->n && !pamg->end.wide; ++i) zz[i] = pamg->unit * ((float *)L->x)[i];
-    pamg->end.wide = NULL;
-  }
+  if (pamg->precision == PAMG_DOUBLE) {
+    PetscCall(VecGetArrayRead(r, &rr));
+    PetscCall(PCPAMGCycle(pamg, rr, zz));
+    PetscCall(VecRestoreArrayRead(r, &rr));
+  } else PetscCall(PamgCycleRounded(pc, PETSC_FALSE, r, zz));
   PetscCall(VecRestoreArrayWrite(z, &zz));
-  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PetscLogFlops(PCPAMGFlops(pamg, &last)));
+  PetscCall(PamgEndApply(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGPartsHost(PC pc, Vec r, PetscBool rounded, PolderCGParts *parts)
+{
+  PC_PAMG       *pamg = (PC_PAMG *)pc->data;
+  PetscLogDouble last;
+
+  PetscFunctionBegin;
+  PetscCall(PamgBeginApply(pc));
+  PetscCall(PamgCycleRounded(pc, rounded, r, NULL));
+  *parts = pamg->parts;
   PetscCall(PetscLogFlops(PCPAMGFlops(pamg, &last)));
   PetscCall(PamgEndApply(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -179,17 +179,15 @@ static PetscErrorCode LEVEL_NAME(PamgScatter)(PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep on a level that is a grid */
+/* A sweep on a level that is a grid of several processes */
 static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALUE b[], LEVEL_VALUE x[], LEVEL_VALUE bc[])
 {
   LEVEL_VALUE *r = (LEVEL_VALUE *)L->iterate;
 
   PetscFunctionBegin;
-  LEVEL_MATRIX(PolderLevelForward)(&L->M, b, x, NULL, 0, r);
-  if (L->halo) {
-    PetscCall(LEVEL_NAME(PamgExchange)(L, x));
-    LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
-  }
+  LEVEL_MATRIX(PolderLevelForward)(&L->M, b, x, NULL, r);
+  PetscCall(LEVEL_NAME(PamgExchange)(L, x));
+  LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
   PetscCall(LEVEL_NAME(PamgRestrictGrid)(L, r, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -214,16 +212,17 @@ static PetscErrorCode LEVEL_NAME(PamgBlockStep)(PamgLevel *L, PetscBool backward
 
 static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
 {
-  const PetscBool    fused = (PetscBool)(n == 1 && !L->blocks.n && !L->shift);
-  const LEVEL_VALUE *bb    = (const LEVEL_VALUE *)b, *rhs;
-  LEVEL_VALUE       *xx    = (LEVEL_VALUE *)x;
+  const PetscBool           fused = (PetscBool)(n == 1 && !L->blocks.n && !L->shift);
+  const PolderLevelTransfer P     = PamgTransfer(L);
+  const LEVEL_VALUE        *bb    = (const LEVEL_VALUE *)b, *rhs;
+  LEVEL_VALUE              *xx    = (LEVEL_VALUE *)x;
 
   PetscFunctionBegin;
-  if (fused && L->isgrid) {
+  if (fused && L->isgrid && L->halo) {
     PetscCall(LEVEL_NAME(PamgForwardGrid)(L, bb, xx, (LEVEL_VALUE *)bc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  LEVEL_MATRIX(PolderLevelForward)(&L->M, bb, xx, fused ? L->agg : NULL, L->nc, fused ? (LEVEL_VALUE *)bc : NULL);
+  LEVEL_MATRIX(PolderLevelForward)(&L->M, bb, xx, &P, fused ? (LEVEL_VALUE *)bc : NULL);
   if (fused) {
     if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
@@ -242,9 +241,10 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
 
 static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const void *b, PetscReal scale, void *xc, void *x)
 {
-  const PetscBool    fused = (PetscBool)(!L->halo && !L->isgrid && !L->blocks.n && n);
-  const LEVEL_VALUE *bb    = (const LEVEL_VALUE *)b, *rhs;
-  LEVEL_VALUE       *xx    = (LEVEL_VALUE *)x;
+  const PetscBool           fused = (PetscBool)(!L->halo && !L->blocks.n && n);
+  const PolderLevelTransfer P     = PamgTransfer(L);
+  const LEVEL_VALUE        *bb    = (const LEVEL_VALUE *)b, *rhs;
+  LEVEL_VALUE              *xx    = (LEVEL_VALUE *)x;
 
   PetscFunctionBegin;
   if (fused) ((LEVEL_VALUE *)xc)[L->nc] = 0;
@@ -252,7 +252,7 @@ static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const v
   for (PetscInt k = 0; k < n; ++k) {
     PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
     LEVEL_NAME(PamgBlocks)(L, PETSC_TRUE, rhs, xx);
-    LEVEL_MATRIX(PolderLevelSweep)(&L->M, PETSC_TRUE, fused && !k ? L->agg : NULL, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, rhs, xx);
+    LEVEL_MATRIX(PolderLevelSweep)(&L->M, PETSC_TRUE, fused && !k ? &P : NULL, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, rhs, xx);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

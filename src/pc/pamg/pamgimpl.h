@@ -507,6 +507,8 @@ PETSC_INTERN PetscLogDouble PCPAMGFlops(const PC_PAMG *, PetscLogDouble *last);
 /* pamghost.c, pamgapply.c: the apply on the host and on the device */
 /* z = M^-1 r */
 PETSC_INTERN PetscErrorCode PCPAMGApplyHost(PC, Vec r, Vec z);
+/* The same in single precision, where z is left in parts; rounded: r has been stored as PCPAMGResidual() says */
+PETSC_INTERN PetscErrorCode PCPAMGPartsHost(PC, Vec r, PetscBool rounded, PolderCGParts *parts);
 PETSC_INTERN PetscErrorCode PCPAMGApplyDevice(PC, Vec r, Vec z);
 /* Does the next one bring (r, z) and the scalars that follow from it, with z in parts or in the vector? */
 PETSC_INTERN PetscErrorCode PCPAMGBringsRho(PC, PetscBool parts, Vec r, Vec z, PetscBool *brings);

@@ -48,6 +48,7 @@ static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh,
   survey.dinv = dinv;
   if (refresh && !all && (L->diag || (dia && dia->main >= 0)))
     *row = PolderLevelDiagonal_Host(L->n, L->diag, L->diag ? csr->aa : dia->val[dia->main], survey.zero, dinv, kind);
+  else if (dia && dia->exact && !L->diag && !B.i && PolderLevelDiaRows_Host(dia, &survey, &L->bound)) *row = L->n;
   else *row = PolderLevelRows_Host(&A, B.i ? &B : NULL, &survey, &L->bound, kind);
   if (pamg->precision != PAMG_DOUBLE) {
     for (PetscInt i = 0; i < *row; ++i) ((float *)L->dinv)[i] = (float)dinv[i];
@@ -135,6 +136,15 @@ static PolderCSR PamgOwnRows(const PamgLevel *C)
                      .ba     = C->ba};
 }
 
+/* Are the rows of level C, which are here, so regular that diagonals take less than their entries? Those of a grid are, if its diagonals are few enough */
+static PetscBool PamgCoarseIsRegular(const PamgLevel *C, PetscInt n)
+{
+  PetscInt nd = 1, off[PAMG_DIAGONALS];
+
+  for (int d = 0; d < 3; ++d) nd += C->grid.size[d] > 1 ? 2 : 0;
+  return (PetscBool)((C->gridknown && nd <= PamgMostDiagonals(n, n ? C->ai[n] : 0)) || PamgIsRegular(n, C->ai, C->aj, &nd, off));
+}
+
 /* Makes the matrix of level l + 1 around its arrays: of this process, or of all when it is small */
 static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
 {
@@ -160,12 +170,12 @@ static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
     } else {
       for (PetscInt k = 0; k < C->bi[n]; ++k) C->bj[k] = C->garray[C->bj[k]]; // to global columns, which PETSc converts back
       PetscCall(MatCreateMPIAIJWithSplitArrays(comm, n, n, C->N, C->N, C->ai, C->aj, C->aa, C->bi, C->bj, C->ba, &C->A));
-      regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
+      regular = PamgCoarseIsRegular(C, n);
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
     }
   } else {
     PetscCall(PCPAMGMendCoarse(pamg, l));
-    regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
+    regular = PamgCoarseIsRegular(C, n);
     PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
   }
   if (pamg->symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // to rounding
