@@ -111,7 +111,7 @@ static void Products(const char *grid, const Stencil &s)
   const PetscInt  m = s.m, nd = s.nd;
   const double    b = 8, v = b * nd, h = b * (s.dim + 1);
   double         *x = s.x, *y = s.y, *z = s.z;
-  const PolderDia full = {m, m, nd, s.off, s.full, s.dim, PETSC_FALSE, NULL, NULL}, half = {m, m, nd, s.off, s.half, s.dim, PETSC_TRUE, NULL, NULL};
+  const PolderDia full = {m, m, nd, s.off, s.full, s.dim, PETSC_FALSE, PETSC_FALSE, NULL, NULL}, half = {m, m, nd, s.off, s.half, s.dim, PETSC_TRUE, PETSC_FALSE, NULL, NULL};
 
   Row(grid, "product", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(&full, 1.0, x, NULL, z, NULL, NULL, stream); });
   Row(grid, "product, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(&half, 1.0, x, NULL, z, NULL, NULL, stream); });
@@ -290,7 +290,7 @@ static void RedBlackFactor(const char *grid, PetscInt n, const PolderRRBGrid &g)
     Fill<<<1024, 256, 0, stream>>>(m + 2 * n, row[f] - n, NULL, f == RRB_C ? 8.0 : -1.0, 0, 0);
   }
   const double *const val[] = {row[RRB_N] - n, row[RRB_E] - 1, row[RRB_C], row[RRB_E], row[RRB_N]};
-  const PolderDia     A     = {m, m, 5, off, val, 2, PETSC_TRUE, NULL, NULL};
+  const PolderDia     A     = {m, m, 5, off, val, 2, PETSC_TRUE, PETSC_FALSE, NULL, NULL};
 
   CHECK(cudaMemsetAsync(c, 0, sizeof(double) * RRB_NCOEF * g.size, stream));
   CHECK(cudaMemsetAsync(seen, 0xff, sizeof(int), stream));
