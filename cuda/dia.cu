@@ -491,7 +491,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(const __grid
   end = ai[i + 1];
   if (A.firstbatch) {
     for (PetscInt l = k + 1; l < end; ++l) {
-      if (aj[l] <= aj[l - 1]) *bad = 1;
+      if (aj[l] <= aj[l - 1]) *bad = POLDER_DIA_WRONG;
     }
   } else {
     while (k < end && aj[k] - i <= A.below) ++k;
@@ -500,9 +500,12 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(const __grid
     const PetscScalar v = k < end && aj[k] == i + A.off[d] ? aa[k++] : 0.0;
 
     if (!MIRROR) A.val[d][i] = v;
-    else if (i + A.off[d] >= 0 && !DiaEntriesMirror(v, A.val[d][i], diag[i], diag[i + A.off[d]], tol)) *bad = 1;
+    else if (i + A.off[d] >= 0 && v != A.val[d][i]) {
+      if (!DiaEntriesMirror(v, A.val[d][i], diag[i], diag[i + A.off[d]], tol)) *bad = POLDER_DIA_WRONG;
+      else if (!*(volatile int *)bad) atomicOr(bad, POLDER_DIA_ROUNDED);
+    }
   }
-  if (k < end && (A.lastbatch || aj[k] - i <= A.off[A.nd - 1])) *bad = 1;
+  if (k < end && (A.lastbatch || aj[k] - i <= A.off[A.nd - 1])) *bad = POLDER_DIA_WRONG;
 }
 
 int PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows rows, PetscReal tol, int *bad, PolderStream stream)

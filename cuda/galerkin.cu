@@ -8,6 +8,7 @@
 #include "kernels/levelrow.h"
 #include "kernels/pairrow.h"
 #include "kernels/galerkin.h"
+#include "kernels/level.h"
 #include <cub/device/device_scan.cuh>
 #include <float.h>
 
@@ -402,17 +403,50 @@ static __device__ __forceinline__ void PolderRowBad(PetscInt i, PolderRowKind ki
   if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderLevelRowsKernel(const __grid_constant__ PolderRows A, const __grid_constant__ PolderLevelSurvey survey, PetscReal *most, PetscInt64 *bad)
-{
-  const PetscInt i     = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PetscReal      bound = 0;
+/* The rows of a matrix, and what a row has */
+struct SurveyRows {
+  PolderRows A;
 
-  if (i < A.n) {
+  __device__ __forceinline__ PolderRowSurvey look(PetscInt i) const
+  {
     PolderRowSurvey s   = {0, 0, 0, -1};
     const PetscInt  end = __ldg(A.i + i + 1);
 
     for (PetscInt k = __ldg(A.i + i); k < end; ++k) PolderRowLook(i, k, __ldg(A.j + k), __ldg(A.a + k), &s);
+    return s;
+  }
+};
+
+/* ND = 0: any number of diagonals */
+template <int ND>
+struct SurveyDia {
+  PetscInt           n, nd, off[POLDER_LEVEL_DIAGONALS];
+  const PetscScalar *val[POLDER_LEVEL_DIAGONALS];
+
+  __device__ __forceinline__ PolderRowSurvey look(PetscInt i) const
+  {
+    PolderRowSurvey s = {0, 0, 0, -1};
+
+#pragma unroll(ND ? ND : 4)
+    for (int d = 0; d < (ND ? ND : nd); ++d) {
+      const PetscInt j = i + off[d];
+
+      if (j >= 0 && j < n) PolderRowLook(i, d, j, __ldg(val[d] + i), &s);
+    }
+    return s;
+  }
+};
+
+template <class Rows>
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLevelRowsKernel(PetscInt n, const __grid_constant__ Rows rows, const __grid_constant__ PolderLevelSurvey survey, PetscReal *most, PetscInt64 *bad)
+{
+  const PetscInt i     = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PetscReal      bound = 0;
+
+  if (i < n) {
+    const PolderRowSurvey s = rows.look(i);
+
     PolderRowBad(i, PolderRowJudge(&s, survey.zero), bad);
     PolderRowStore(i, &s, &survey);
     bound = PolderRowBound(&s);
@@ -422,10 +456,37 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     atomicMax((unsigned long long *)most, (unsigned long long)__double_as_longlong(bound)); // the bits of positive numbers are in the order of their values
 }
 
+template <class Rows>
+static int SurveyLaunch(PetscInt n, const Rows &rows, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+{
+  if (n > 0) PolderLevelRowsKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, rows, *survey, bound, bad);
+  return cudaGetLastError();
+}
+
+template <int ND>
+static int SurveyDiaLaunch(const PolderDia *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+{
+  SurveyDia<ND> D;
+
+  D.n  = A->n;
+  D.nd = A->nd;
+  for (PetscInt d = 0; d < A->nd; ++d) {
+    D.off[d] = A->off[d];
+    D.val[d] = A->val[d];
+  }
+  return SurveyLaunch(A->m, D, survey, bound, bad, stream);
+}
+
+int PolderLevelDiaRows_CUDA(const PolderDia *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+{
+  if (A->nd > POLDER_LEVEL_DIAGONALS) return (int)cudaErrorInvalidValue;
+  if (A->nd == 7) return SurveyDiaLaunch<7>(A, survey, bound, bad, stream);
+  return A->nd == 5 ? SurveyDiaLaunch<5>(A, survey, bound, bad, stream) : SurveyDiaLaunch<0>(A, survey, bound, bad, stream);
+}
+
 int PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream)
 {
-  if (A->n > 0) PolderLevelRowsKernel<<<PolderBlocks(A->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*A, *survey, bound, bad);
-  return cudaGetLastError();
+  return SurveyLaunch(A->n, SurveyRows{*A}, survey, bound, bad, stream);
 }
 
 /* Is the entry weak, and added to the diagonal? */

@@ -44,8 +44,11 @@ static int GridKinds(const PolderLevelGrid *G, const PolderLevelGridEntries *ent
   return act(std::integral_constant<int, GRID_DOUBLE>(), A);
 }
 
+/* Resident blocks: with fewer registers than the compiler would take, more threads wait for memory at a time */
+#define GRID_FIT 6
+
 template <int KIND>
-static __global__ void __launch_bounds__(POLDER_BLOCK)
+static __global__ void __launch_bounds__(POLDER_BLOCK, GRID_FIT)
   PolderLevelGridSurveyKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries entries, const PolderLevelGridRule rule,
                               PetscInt *count)
 {
@@ -80,9 +83,10 @@ int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *G, const PolderLevelGridEn
   });
 }
 
-/* body(G, i, at) for the cells of a level, or of the next one */
-template <bool NEXT, class Body>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelGridCellsKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ Body body)
+/* body(G, i, at) for the cells of a level, or of the next one; FIT as above */
+template <bool NEXT, int FIT, class Body>
+static __global__ void __launch_bounds__(POLDER_BLOCK, FIT)
+  PolderLevelGridCellsKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ Body body)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   PetscInt       at[3];
@@ -93,12 +97,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelGridCellsKerne
   body(G, i, at);
 }
 
-template <bool NEXT, class Body>
+template <bool NEXT, int FIT = 1, class Body>
 static int LevelGridEach(const PolderLevelGrid *G, PolderStream stream, Body body)
 {
   const PetscInt n = NEXT ? G->nc : G->n;
 
-  if (n > 0) PolderLevelGridCellsKernel<NEXT><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*G, body);
+  if (n > 0) PolderLevelGridCellsKernel<NEXT, FIT><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*G, body);
   return cudaGetLastError();
 }
 
@@ -148,7 +152,7 @@ int PolderLevelGridSplit_CUDA(const PolderLevelGrid *grid, const PolderLevelGrid
   const PolderLevelGridRule rule = *rules;
 
   return GridKinds(grid, entries, [=](auto kind, const PolderLevelGridEntries &B) {
-    return LevelGridEach<true>(grid, stream, GridSplit<decltype(kind)::value>{B, rule, count});
+    return LevelGridEach<true, 4>(grid, stream, GridSplit<decltype(kind)::value>{B, rule, count});
   });
 }
 
@@ -162,7 +166,7 @@ int PolderLevelGridBoxes_CUDA(const PolderLevelGrid *grid, const PetscInt mate[]
 int PolderLevelGridWeights_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PetscInt agg[], PolderStream stream)
 {
   return GridKinds(grid, entries, [=](auto kind, const PolderLevelGridEntries &B) {
-    return LevelGridEach<false>(grid, stream, GridWeights<decltype(kind)::value>{B, agg});
+    return LevelGridEach<false, GRID_FIT>(grid, stream, GridWeights<decltype(kind)::value>{B, agg});
   });
 }
 

@@ -18,9 +18,14 @@ POLDER_LAUNCHER int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *co
 /*
   Copies the values of A into the diagonals first .. D->nd, with zero where there is no entry; first = D->half ? D->main : 0. Their writable pointers are val[],
   in place of those of D. Entries of the diagonals below `first` are compared with the mirror images to which val[] points. Failure (host: returns FALSE,
-  device: sets *bad): columns do not ascend, an entry lies on no diagonal, or an entry below `first` differs from its mirror image by more than tol times the
-  larger of itself and the smaller diagonal entry of both rows. tol = infinity skips the comparison.
+  device: sets POLDER_DIA_WRONG in *bad): columns do not ascend, an entry lies on no diagonal, or an entry below `first` differs from its mirror image by more
+  than tol times the larger of itself and the smaller diagonal entry of both rows. tol = infinity skips the comparison. Device: POLDER_DIA_ROUNDED is set when
+  one differs by less.
 */
+enum {
+  POLDER_DIA_WRONG   = 1,
+  POLDER_DIA_ROUNDED = 2
+};
 PETSC_INTERN PetscBool PolderDiaFill_Host(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol);
 POLDER_LAUNCHER int    PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol, int *bad, PolderStream stream);
 /*

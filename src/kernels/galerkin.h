@@ -76,8 +76,10 @@ POLDER_LAUNCHER int    PolderRowTotals_CUDA(const PolderRows *A, PetscBool rows,
 */
 PETSC_INTERN PetscInt PolderLevelRows_Host(const PolderRows *A, const PolderRows *B, const PolderLevelSurvey *, PetscReal *bound, PolderRowKind *kind);
 POLDER_LAUNCHER int   PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad, PolderStream stream);
-/* Host: the same from diagonals, without diag[]. PETSC_FALSE: some row may be unusable, which the former finds out */
+/* The same from diagonals, the main one among them, without diag[]. Host: PETSC_FALSE, device: a smaller *bad: some row may be unusable, which the former
+   finds out */
 PETSC_INTERN PetscBool PolderLevelDiaRows_Host(const PolderDia *, const PolderLevelSurvey *, PetscReal *bound);
+POLDER_LAUNCHER int    PolderLevelDiaRows_CUDA(const PolderDia *, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad, PolderStream stream);
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] if diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[],
                                                PolderRowKind *kind);

@@ -57,17 +57,19 @@ POLDER_LEVELROW PetscReal PolderLevelGridCoupling(const PolderLevelGrid *G, cons
 POLDER_LEVELROW PetscReal PolderLevelGridMost(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt mate[], PetscInt i,
                                               const PetscInt at[3], PetscReal most[3])
 {
-  PetscReal all = 0;
+  const PetscBool lone = (PetscBool)(mate && mate[i] == POLDER_PAIR_LONE);
+  PetscReal       all  = 0;
 
   POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     most[d] = 0;
     POLDER_UNROLL
-    for (int side = -1; side <= 1; side += 2) {
-      const PetscInt  j = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
-      const PetscReal a = PolderLevelGridCoupling(G, A, i, j, d);
+    for (int side = -1; side <= 1; side += 2) { // what is read does not depend on what has been read: on a device no load waits for another
+      const PetscInt  j     = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
+      const PetscReal a     = PolderLevelGridCoupling(G, A, i, j, d);
+      const PetscBool other = (PetscBool)(mate && mate[j < 0 ? i : j] == POLDER_PAIR_LONE);
 
-      if (a > most[d] && !(mate && (mate[i] == POLDER_PAIR_LONE || mate[j] == POLDER_PAIR_LONE))) most[d] = a;
+      if (a > most[d] && !lone && !other) most[d] = a;
     }
     if (most[d] > all) all = most[d];
   }
@@ -252,8 +254,11 @@ POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const P
   for (int d = 0; d < 3; ++d) {
     POLDER_UNROLL
     for (int upper = 0; upper < 2; ++upper) {
-      j[d][upper] = PolderLevelGridActive(G, agg, i, at, d, upper ? 1 : -1);
-      a[d][upper] = PolderLevelGridCoupling(G, A, i, j[d][upper], d);
+      const PetscInt  near = PolderLevelGridNeighbour(G->size, G->n, i, at, d, upper ? 1 : -1);
+      const PetscReal face = PolderLevelGridCoupling(G, A, i, near, d);
+
+      j[d][upper] = near >= 0 && agg[near] < G->nc ? near : -1;
+      a[d][upper] = j[d][upper] < 0 ? 0 : face;
       if (a[d][upper] > most) most = a[d][upper];
     }
   }

@@ -61,7 +61,7 @@ typedef struct {
   const PetscScalar *const *val;
   PetscInt                  main;  /* off[main] = 0; -1 when the matrix has no entry on the main diagonal; products do not read it */
   PetscBool                 half;  /* nor this */
-  PetscBool                 exact; /* host: each value is that of the matrix to the last bit, also where half is stored */
+  PetscBool                 exact; /* each value is known to be that of the matrix to the last bit, also where half is stored */
   const unsigned char      *code;  /* NULL, or the classes of the rows */
   const PolderDiaClasses   *classes;
 } PolderDia;

@@ -205,10 +205,12 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
   PetscCall(PolderDeviceGetStream(&stream));
   if (!trusted) PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
   PolderLaunch(PolderDiaFill_CUDA(&D->dia, D->val, PolderOwnRows(csr), trusted ? PETSC_INFINITY : tol, D->bad, stream));
-  *ok = PETSC_TRUE;
+  *ok          = PETSC_TRUE;
+  D->dia.exact = PETSC_FALSE;
   if (trusted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceToHost(&bad, D->bad, sizeof(bad)));
-  *ok = bad ? PETSC_FALSE : PETSC_TRUE;
+  *ok          = bad & POLDER_DIA_WRONG ? PETSC_FALSE : PETSC_TRUE;
+  D->dia.exact = bad ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -169,6 +169,15 @@ int PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *survey, P
   return 0;
 }
 
+int PolderLevelDiaRows_CUDA(const PolderDia *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+{
+  PetscReal most = 0;
+
+  if (!PolderLevelDiaRows_Host(A, survey, &most)) *bad = 0;
+  *bound = PetscMax(*bound, most);
+  return 0;
+}
+
 static PetscBool IsWeak(PetscInt i, PetscInt j, PetscScalar a, PetscReal drop, const PetscReal d[])
 {
   return (PetscBool)(i != j && PetscAbsScalar(a) <= drop * PetscMin(d[i], d[j]));

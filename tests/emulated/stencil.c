@@ -57,7 +57,8 @@ int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const Pet
 
 int PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol, int *bad, PolderStream stream)
 {
-  if (!PolderDiaFill_Host(D, val, A, tol)) *bad = 1;
+  if (!PolderDiaFill_Host(D, val, A, tol)) *bad = POLDER_DIA_WRONG;
+  else if (tol < PETSC_INFINITY && !PolderDiaFill_Host(D, val, A, 0)) *bad |= POLDER_DIA_ROUNDED;
   return 0;
 }
 

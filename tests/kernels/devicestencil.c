@@ -1,6 +1,8 @@
 static const char help[] = "Device kernels of matrices by diagonals and of triangular sweeps against their host twins: awkward sizes, poisoned output.\n\n";
 
 #include "devicestencil/diagonals.h"
+#include "kernels/galerkin.h"
+#include "kernels/level.h"
 #include "kernels/vec.h"
 
 /* z = y + alpha A x in its forms, with the inner product, in both precisions */
@@ -96,10 +98,69 @@ static PetscErrorCode CheckFill(Diagonals *D, const Rows *R, PetscInt nd, PetscI
   PolderLaunch(PolderDiaFill_CUDA(&A, D->vald, RowsThere(D->m, R), tol, badd, stream));
   PetscCall(PolderDeviceToHost(&bad, badd, sizeof(int)));
   PetscCall(PolderDeviceToHost(back, D->alld, sizeof(PetscScalar) * total));
-  *wrong += *ok == (PetscBool)(bad != 0);
+  *wrong += *ok == (PetscBool)((bad & POLDER_DIA_WRONG) != 0);
+  if (*ok) *wrong += PolderDiaFill_Host(&A, D->val, RowsHere(D->m, R), 0.0) != !(bad & POLDER_DIA_ROUNDED);
   for (PetscInt k = 0; k < total && *ok; ++k) *wrong += !(back[k] == D->all[k] || (PetscIsNanScalar(back[k]) && PetscIsNanScalar(D->all[k])));
   PetscCall(PolderDeviceFree(&badd));
   PetscCall(PetscFree(back));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The survey of the rows from diagonals, which have been filled: on the host and on the device what PolderLevelRows_Host() finds, or that a row is unusable */
+static PetscErrorCode CheckSurvey(const Diagonals *D, PetscInt main, const Rows *R, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt    n = D->m;
+  PolderDia         A = DiagonalsHere(D), Ad = DiagonalsThere(D);
+  const PolderRows  rows = RowsHere(n, R);
+  const PetscInt64  none = (PetscInt64)n * 8;
+  PetscReal        *v[3], *vd, zero = 0, bound[3], *boundd;
+  PetscInt         *mate[3], *mated, row;
+  PetscInt64       *there, bad;
+  PolderRowKind     kind;
+  PolderLevelSurvey far = {.lone = 5};
+  PetscBool         good;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 3; ++k) {
+    PetscCall(PetscMalloc1(4 * n, &v[k]));
+    PetscCall(PetscMalloc1(n, &mate[k]));
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(*vd) * 4 * (size_t)n, &vd));
+  PetscCall(PolderDeviceMalloc(sizeof(*mated) * (size_t)n, &mated));
+  PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
+  PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &boundd));
+  A.main = Ad.main = main;
+  far.dinv         = vd;
+  far.d            = vd + n;
+  far.sum          = vd + 2 * n;
+  far.all          = vd + 3 * n;
+  far.mate         = mated;
+  for (int k = 0; k < 2; ++k) {
+    const PolderLevelSurvey here = {.lone = 5, .dinv = v[k], .d = v[k] + n, .sum = v[k] + 2 * n, .all = v[k] + 3 * n, .mate = mate[k]};
+
+    if (k) good = PolderLevelDiaRows_Host(&A, &here, &bound[k]);
+    else row = PolderLevelRows_Host(&rows, NULL, &here, &bound[k], &kind);
+  }
+  PolderLaunch(PolderLevelDiaRows_CUDA(&Ad, &far, boundd, there, stream));
+  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+  PetscCall(PolderDeviceToHost(&bound[2], boundd, sizeof(zero)));
+  PetscCall(PolderDeviceToHost(v[2], vd, sizeof(*vd) * 4 * (size_t)n));
+  PetscCall(PolderDeviceToHost(mate[2], mated, sizeof(*mated) * (size_t)n));
+  *wrong += (row == n && !good) != 0;
+  *wrong += (row == n) != (bad == none);
+  for (int k = 1; k < 3 && row == n && good; ++k) {
+    for (PetscInt i = 0; i < n; ++i) *wrong += mate[k][i] != mate[0][i];
+    *wrong += Wrong(4 * n, v[k], v[0], 1e-13 * D->nd);
+    *wrong += !(PetscAbsReal(bound[k] - bound[0]) <= 1e-14 * bound[0]);
+  }
+  for (int k = 0; k < 3; ++k) {
+    PetscCall(PetscFree(v[k]));
+    PetscCall(PetscFree(mate[k]));
+  }
+  PetscCall(PolderDeviceFree(&vd));
+  PetscCall(PolderDeviceFree(&mated));
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PolderDeviceFree(&boundd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,6 +255,15 @@ static PetscErrorCode TestDiaFill(PETSC_UNUSED void *work, PolderStream stream)
       for (PetscInt d = 0; d < nd; ++d) off[d] = d - reach;
       PetscCall(DiagonalsCreate(m, m, nd, off, PETSC_TRUE, &D));
       PetscCall(RowsCreate(&D, &R));
+      for (int positive = 0; positive < 2 && nd <= POLDER_LEVEL_DIAGONALS; ++positive) { // pivots
+        for (PetscInt i = 0, k = 0; i < m && positive; ++i) {
+          for (k = R.ai[i]; R.aj[k] != i; ++k) { }
+          R.aa[k] = 0.5 + i % 7;
+        }
+        PetscCall(PolderDeviceFromHost(R.aad, R.aa, sizeof(PetscScalar) * (size_t)R.ai[m]));
+        PetscCall(CheckFill(&D, &R, nd, reach, 0.0, stream, &ok, &wrong));
+        PetscCall(CheckSurvey(&D, reach, &R, stream, &wrong));
+      }
       for (int broken = 0; broken < 3; ++broken) { // not, a little, a lot
         const PetscInt last = R.ai[m - 1];
 

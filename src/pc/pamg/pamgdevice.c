@@ -112,29 +112,48 @@ static PetscErrorCode PamgToSingle(const PC_PAMG *pamg, size_t n, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
+/* Surveys the rows from the diagonals of the matrix, or from compressed rows; got[]: what PolderLevelRows_CUDA() finds. refresh: the pattern is as before */
+static PetscErrorCode PamgSurveyDevice(PC_PAMG *pamg, PetscInt l, const PolderDia *dia, const PolderLevelSurvey *survey, PetscBool refresh, PetscInt64 got[2])
 {
-  PamgLevel        *L       = &pamg->level[l];
-  const PolderRows  A       = PolderOwnRows(&L->csr);
-  const PetscInt64  good[2] = {(PetscInt64)L->n * 8, 0}; // initial values: no bad row, and the bound 0.0, whose bits are zero
-  PolderLevelSurvey survey  = PCPAMGSurvey(pamg, l);
-  PetscInt64       *there, got[2];
+  PamgLevel       *L       = &pamg->level[l];
+  const PolderRows A       = PolderOwnRows(&L->csr);
+  const PetscInt64 good[2] = {(PetscInt64)L->n * 8, 0}; // initial values: no bad row, and the bound 0.0, whose bits are zero
+  PetscInt64      *there;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(3 * sizeof(*there), &there));
+  PetscCall(PolderDeviceMalloc(sizeof(good), &there));
   PetscCall(PolderDeviceFromHost(there, good, sizeof(good)));
+  if (dia) PolderLaunch(PolderLevelDiaRows_CUDA(dia, survey, (PetscReal *)(there + 1), there, pamg->stream));
+  else PolderLaunch(PolderLevelRows_CUDA(&A, survey, (PetscReal *)(there + 1), there, pamg->stream));
+  if (L->halo && !l && !refresh) PetscCall(PCPAMGFindOuter(pamg)); // the host works while the device does
+  if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, survey, (PetscReal *)(there + 1), there, pamg->stream));
+  PetscCall(PolderDeviceToHost(got, there, sizeof(good)));
+  PetscCall(PolderDeviceFree(&there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
+{
+  PamgLevel        *L      = &pamg->level[l];
+  PolderLevelSurvey survey = PCPAMGSurvey(pamg, l);
+  const PolderDia  *dia    = NULL;
+  int              *large; // is set by rounding, which is judged elsewhere
+  PetscInt64        got[2];
+
+  PetscFunctionBegin;
   survey.dinv = (PetscReal *)L->dinv;
   if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*survey.dinv) * (size_t)(L->n + 1), &survey.dinv));
-  PolderLaunch(PolderLevelRows_CUDA(&A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
-  if (L->halo && !l && !refresh) PetscCall(PCPAMGFindOuter(pamg)); // the host works while the device does
-  if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
+  if (!l && L->bydiagonals) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
+  if (dia && !(dia->exact && dia->main >= 0 && dia->nd <= POLDER_LEVEL_DIAGONALS)) dia = NULL;
+  PetscCall(PamgSurveyDevice(pamg, l, dia, &survey, refresh, got));
+  if (dia && got[0] < (PetscInt64)L->n * 8) PetscCall(PamgSurveyDevice(pamg, l, NULL, &survey, PETSC_TRUE, got)); // what is wrong with that row
   if (pamg->precision != PAMG_DOUBLE) {
-    PetscCall(PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, (int *)(there + 2)));
+    PetscCall(PolderDeviceMalloc(sizeof(*large), &large));
+    PetscCall(PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, large));
+    PetscCall(PolderDeviceFree(&large));
     PetscCall(PolderDeviceFree(&survey.dinv));
   }
   if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision != PAMG_DOUBLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
-  PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
-  PetscCall(PolderDeviceFree(&there));
   *row  = (PetscInt)(got[0] / 8);
   *kind = (PolderRowKind)(got[0] % 8);
   PetscCall(PetscMemcpy(&L->bound, &got[1], sizeof(L->bound)));
@@ -151,7 +170,7 @@ static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
   PolderLaunch(PolderDiaFill_CUDA(&D, (PetscScalar *const *)L->val, PolderOwnRows(&L->csr), tol, there, pamg->stream));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
-  *ok = bad ? PETSC_FALSE : PETSC_TRUE;
+  *ok = bad & POLDER_DIA_WRONG ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
