@@ -111,7 +111,8 @@ static void Products(const char *grid, const Stencil &s)
   const PetscInt  m = s.m, nd = s.nd;
   const double    b = 8, v = b * nd, h = b * (s.dim + 1);
   double         *x = s.x, *y = s.y, *z = s.z;
-  const PolderDia full = {m, m, nd, s.off, s.full, s.dim, PETSC_FALSE, PETSC_FALSE, NULL, NULL}, half = {m, m, nd, s.off, s.half, s.dim, PETSC_TRUE, PETSC_FALSE, NULL, NULL};
+  const PolderDia full = {m, m, nd, s.off, s.full, s.dim, PETSC_FALSE, PETSC_FALSE, NULL, NULL};
+  const PolderDia half = {m, m, nd, s.off, s.half, s.dim, PETSC_TRUE, PETSC_FALSE, NULL, NULL};
 
   Row(grid, "product", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(&full, 1.0, x, NULL, z, NULL, NULL, stream); });
   Row(grid, "product, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(&half, 1.0, x, NULL, z, NULL, NULL, stream); });
