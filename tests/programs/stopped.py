@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 
+for ignored in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:  # by nohup, or by a shell that has put this into the background
+    signal.signal(ignored, signal.SIG_DFL)
 here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # tests
 work = os.getcwd()
 SCRIPT = """#!/bin/sh
@@ -53,7 +55,7 @@ def case(title, test, count, number=None, deaf=False, ends=False, options=()):
     if os.path.exists("started"):
         os.remove("started")
     runner = subprocess.Popen([sys.executable, f"{here}/run", "--build", "build", "--search", test, *options], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, start_new_session=True)  # in which no signal is ignored
+                              stderr=subprocess.STDOUT, text=True, start_new_session=True)
     until = time.monotonic() + 60
     while len(started()) < count and time.monotonic() < until:
         time.sleep(0.05)

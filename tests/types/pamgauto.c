@@ -200,7 +200,8 @@ static PetscErrorCode TestSingular(void)
     PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
     PetscCall(PetscObjectSetOptions((PetscObject)ksp, own));
     PetscCall(KSPSetOperators(ksp, A, A));
-    PetscCall(KSPSetTolerances(ksp, 1.5e-10, PETSC_DEFAULT, PETSC_DEFAULT, 60)); // in half precision residuals stay near 1e-10
+    // rounding leaves a mean of 6e-13 to 1.7e-10, by the processes and the compiler; in half precision residuals stay near 1e-10
+    PetscCall(KSPSetTolerances(ksp, 3e-10, PETSC_DEFAULT, PETSC_DEFAULT, 60));
     PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
     PetscCall(KSPSetFromOptions(ksp));
     PetscCall(KSPSolve(ksp, b, x));
