@@ -138,7 +138,7 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   PolderLevelSurvey survey = PCPAMGSurvey(pamg, l);
   const PolderDia  *dia    = NULL;
   int              *large; // is set by rounding, which is judged elsewhere
-  PetscInt64        got[2];
+  PetscInt64        got[2] = {0, 0};
 
   PetscFunctionBegin;
   survey.dinv = (PetscReal *)L->dinv;
