@@ -18,7 +18,12 @@ static PetscErrorCode PamgBegin(PamgLevel *L, PetscReal start, const void *b, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MPI type of a vector entry of the cycle */
+/* Size and MPI type of a vector entry of the cycle */
+static size_t PamgSize(const PamgLevel *L)
+{
+  return L->singleprecision ? sizeof(float) : sizeof(PetscScalar);
+}
+
 static MPI_Datatype PamgUnit(const PamgLevel *L)
 {
   return L->singleprecision ? MPI_FLOAT : MPIU_SCALAR;
@@ -108,7 +113,7 @@ static PetscErrorCode PamgProlongGrid(PamgLevel *L, const void *xc, void *x)
 {
   PamgBorder       *X      = &L->border;
   PolderLevelBeyond beyond = PamgBeyond(L);
-  const int         bytes  = L->singleprecision ? (int)sizeof(float) : (int)sizeof(PetscScalar);
+  const int         bytes  = (int)PamgSize(L);
   PolderStream      stream;
 
   PetscFunctionBegin;
@@ -165,7 +170,7 @@ static PetscErrorCode PamgProlong(PamgLevel *L, PetscReal scale, void *xc, void 
 static PetscErrorCode PamgZero(PamgLevel *L, void *x)
 {
   PetscFunctionBegin;
-  PetscCall(PolderDeviceZero(x, (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
+  PetscCall(PolderDeviceZero(x, PamgSize(L) * (size_t)L->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,8 +255,8 @@ static PetscErrorCode PamgLocalRHS(PamgLevel *L, const void *b, const void *x, c
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgSend(L, x, &sends));
   PetscCall(PolderDeviceGetStream(&stream));
-  if (sends) PolderLaunch(PolderExchangeStore_CUDA(sends, L->singleprecision ? (int)sizeof(float) : (int)sizeof(PetscScalar), x, stream));
-  PetscCall(PolderDeviceToDevice(L->localrhs, b, (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
+  if (sends) PolderLaunch(PolderExchangeStore_CUDA(sends, (int)PamgSize(L), x, stream));
+  PetscCall(PolderDeviceToDevice(L->localrhs, b, PamgSize(L) * (size_t)L->n));
   PetscCall(PamgAddOuter(L, sends, (PolderOuterSum){.scale = -1, .own = x}, L->localrhs));
   *rhs = L->localrhs;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -339,7 +344,7 @@ static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscBool centred, Petsc
 /* Solves on a distributed last level whose solver is on the host */
 static PetscErrorCode PamgLastShared(PC_PAMG *pamg, PamgLevel *L, const void *b, void *x)
 {
-  const size_t bytes = (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
+  const size_t bytes = PamgSize(L) * (size_t)L->n;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceToHost(L->stage, b, bytes));
@@ -382,7 +387,7 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
 /* Gathers a vector of a small level */
 static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 {
-  const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
+  const size_t size = PamgSize(C);
 
   PetscFunctionBegin;
   (void)comm;
@@ -398,7 +403,7 @@ static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 /* C->part <- the part of this process in the solution of a replicated level */
 static PetscErrorCode PamgScatter(PamgLevel *C)
 {
-  const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
+  const size_t size = PamgSize(C);
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceToDevice(C->part, (char *)C->x + size * (size_t)C->rstart, size * (size_t)C->nown));
