@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench/graphs.sh: pamg on graphs, meshes and grids with weak directions beside BoomerAMG; written into docs/results/pamg.md, on a GPU into the part for GPUs
+# bench/graphs.sh: pamg on graphs, meshes and grids with weak directions beside BoomerAMG; written into docs/results/pamg.md, on a GPU into the part for GPUs,
+# where BoomerAMG is hypre's own program after make hypre, the best of eight sets of options
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
@@ -23,10 +24,15 @@ row() { # repeats, solver, options
   "$SOLVE" -dll_append "$LIB" $options $vectors -repeats "$repeats" -warm "$([ "$repeats" -eq 1 ] && echo 0 || echo 1)" -solvers "$WORK/solvers" -ksp_view \
     >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
   complexity=$(sed -n 's/^ *operator complexity \([0-9.]*\).*/\1/p' "$WORK/log" | tail -1)
-  line=$(awk -F'|' -v name="$name" -v aim="$aim" -v solver="$solver" -v complexity="${complexity:--}" '/^\| row / {split($5, u, "("); split($6, v, "(")
-    printf "| %s | %s | %s |%s|%s| %s | %.1f | %.1f | %.1f |\n", name, aim, solver, $3, $4, complexity, u[1], v[1], u[1] + v[1]}' "$WORK/log")
-  echo "$line" >>"$out"
-  echo "$line" >&2
+  line "$solver" "${complexity:--}" <"$WORK/log"
+}
+
+line() { # solver, complexity; what bench/solve or the program of hypre prints on standard input
+  awk -F ' *[|] *' -v name="$name" -v aim="$aim" -v solver="$1" -v complexity="$2" '/^\| (row|hypre) / {split($5, u, " "); split($6, v, " ")
+    printf "| %s | %s | %s | %s | %s | %s |", name, aim, solver ? solver : $2, $3, $4, complexity
+    if (u[1] + v[1]) printf " %.1f | %.1f | %.1f |\n", u[1], v[1], u[1] + v[1]
+    else print " | | |"}' |
+    tee -a "$out" >&2
 }
 
 problem() { # repeats of BoomerAMG, name, aim, options
@@ -36,6 +42,9 @@ problem() { # repeats of BoomerAMG, name, aim, options
   if [ -z "$device" ]; then
     row "$slow" "cg + BoomerAMG" "-mat_type aij $hypre"
     row "$slow" "cg + BoomerAMG, threshold 0.5" "-mat_type aij $hypre -pc_hypre_boomeramg_strong_threshold 0.5"
+  else
+    # shellcheck disable=SC2086
+    hypre_rows boomeramg "" $options | line "" -
   fi
 }
 problem 3 "power grid, 70,000 rows" "25" "-graph power -n 70000"
