@@ -9,8 +9,8 @@
 /*
   The entries of the rows of blocks before they are ordered. Block b has the block rows block[b] .. block[b + 1] - 1. Block row p has the entries
   i[row[p]] .. i[row[p] + 1] - 1, and those count whose column is a block row of the same block. With column[], entry k is in the column of the block row
-  column[j[k]], and at k of the values of the matrix. Without it, block rows share rows of entries: entry k is in the column of the block row p + j[k], and at
-  base[p] + source[k] of the values of the matrix, nowhere for source[k] = -1
+  column[j[k]], and at k of the values of the matrix. Without it, block rows can share rows of entries: entry k is in the column of the block row p + j[k], and
+  at base[p] + source[k] of the values of the matrix, nowhere for source[k] = -1. NULL stands for row[p] = p, and for base[p] = 0
 */
 typedef struct {
   PetscInt        nblock, nrow;

@@ -21,7 +21,7 @@ POLDER_ROW PetscInt PolderIluBlockOf(PetscInt nblock, const PetscInt block[], Pe
 /* The entries of block row p, the block row of the column of one, and its position in the values of the matrix */
 POLDER_ROW const PetscInt *PolderIluEntries(const PolderIluGraph *g, PetscInt p)
 {
-  return g->i + g->row[p];
+  return g->i + (g->row ? g->row[p] : p);
 }
 
 POLDER_ROW PetscInt PolderIluColumn(const PolderIluGraph *g, PetscInt p, PetscInt k)
@@ -31,7 +31,7 @@ POLDER_ROW PetscInt PolderIluColumn(const PolderIluGraph *g, PetscInt p, PetscIn
 
 POLDER_ROW PetscInt PolderIluSource(const PolderIluGraph *g, PetscInt p, PetscInt k)
 {
-  return g->column ? k : g->source[k] < 0 ? -1 : g->base[p] + g->source[k];
+  return g->column ? k : g->base && g->source[k] >= 0 ? g->base[p] + g->source[k] : g->source[k];
 }
 
 /* Rows up to this width are sorted as their entries come, which are nearly in order */

@@ -1,6 +1,6 @@
-/* ilu.cu and ilupattern.cu by their host twins */
+/* ilu.cu, ilupattern.cu and ilufill.cu by their host twins */
 #include "emulated.h"
-#include "kernels/ilupattern.h"
+#include "kernels/ilufill.h"
 
 size_t PolderIluWork_CUDA(const PolderIlu *ilu)
 {
@@ -30,3 +30,8 @@ PolderEmulate(PolderIluPattern,
               (const PolderIluGraph *g, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[], PetscInt source[],
                PolderStream stream),
               g, ilu, order, place, col, source);
+PolderEmulate(PolderIluFillCount, (const PolderIluGraph *g, PetscInt levels, PetscInt slots, PetscInt entries[], PetscInt64 all[2], PolderStream stream), g,
+              levels, slots, entries, all);
+PolderEmulate(PolderIluFillRows,
+              (const PolderIluGraph *g, PetscInt levels, PetscInt slots, const PetscInt first[], PetscInt j[], PetscInt source[], PolderStream stream), g,
+              levels, slots, first, j, source);

@@ -54,13 +54,20 @@ static PetscErrorCode NRASCheckFill_Private(PC pc, PetscInt64 entries)
 /* Larger blocks are ordered on the host, since one thread block does it on a device */
 #define NRAS_ORDER_MAX 1048576
 
-static PetscErrorCode NRASDirect_Private(PC pc, const PolderCSR *csr, NRASBlocks *blocks)
+/* The pattern of blocks without overlap from the rows of the matrix; done = PETSC_FALSE: of levels of fill that are for PCNRASSymbolic() to make */
+static PetscErrorCode NRASDirect_Private(PC pc, const PolderCSR *csr, NRASBlocks *blocks, PetscBool *done)
 {
   PolderCSR here;
   PetscBool device = csr->device;
 
   PetscFunctionBegin;
+  *done = PETSC_FALSE;
   for (PetscInt b = 0; b < blocks->n; ++b) device = (PetscBool)(device && blocks->ptr[b + 1] - blocks->ptr[b] <= NRAS_ORDER_MAX);
+  if (((PC_NRAS *)pc->data)->set.levels) {
+    if (device) PetscCall(PCNRASFill(pc, &PolderOnDevice, csr, blocks, done));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *done = PETSC_TRUE;
   if (device == csr->device) PetscCall(PCNRASDirect(pc, PolderPlaceOf(device), csr, blocks));
   else {
     PetscCall(PolderMatGetCSR(pc->pmat, &here));
@@ -75,21 +82,26 @@ static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
 {
   PC_NRAS   *nras   = (PC_NRAS *)pc->data;
   NRASBlocks blocks = {0};
+  PetscInt64 rows   = (PetscInt64)csr->nz + csr->m;
+  PetscBool  overlap, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCNRASFree_Private(nras));
   PetscCall(PCNRASSetUpOuter(pc));
   PetscCall(PCNRASSetUpBlocks(pc, csr, &blocks));
-  if (nras->set.levels || nras->set.inner || nras->outer.sub) {
+  overlap = (PetscBool)(nras->set.inner || nras->outer.sub);
+  if (!overlap) PetscCall(NRASDirect_Private(pc, csr, &blocks, &done));
+  if (!done) {
     NRASGraph graph;
     PolderCSR outer;
 
     PetscCall(PCNRASGetGraph(pc, &outer, &graph));
     PetscCall(PCNRASSetUpRows(pc, &graph, &blocks));
     PetscCall(PCNRASSymbolic(pc, &graph, &blocks));
-    PetscCall(NRASCheckFill_Private(pc, (PetscInt64)graph.ai[graph.m] + graph.m));
+    rows = (PetscInt64)graph.ai[graph.m] + graph.m;
     PetscCall(PCNRASRestoreGraph(pc, &outer));
-  } else PetscCall(NRASDirect_Private(pc, csr, &blocks));
+  }
+  if (overlap || nras->set.levels) PetscCall(NRASCheckFill_Private(pc, rows));
   if (!pc->failedreason) PetscCall(PCNRASSetUpVectors(pc, &blocks));
   PetscCall(PCNRASDestroyBlocks(nras->made, &blocks));
   if (pc->failedreason) PetscCall(PCNRASFree_Private(nras));

@@ -172,7 +172,7 @@ PetscErrorCode PCNRASSetUpRows(PC pc, const NRASGraph *A, NRASBlocks *blocks)
     begin = at[b];
     NRASGrowBlock(A, b, layers, &n, rows, mark);
     if (layers) PetscCall(PetscSortInt(n, rows));
-    if ((PetscInt64)total + n > NRASFillMost(A)) {
+    if ((PetscInt64)total + n > NRASFillMost(A->ai[A->m], A->m)) {
       nras->counts.full = PETSC_TRUE;
       blocks->n         = b;
       break;

@@ -71,9 +71,10 @@ typedef struct {
   const PetscInt *ai, *aj;
 } NRASGraph;
 
-static inline PetscInt64 NRASFillMost(const NRASGraph *A)
+/* The most entries of the factors, of a matrix with so many entries and rows */
+static inline PetscInt64 NRASFillMost(PetscInt nz, PetscInt m)
 {
-  return NRAS_FILL_MAX * ((PetscInt64)A->ai[A->m] + A->m);
+  return NRAS_FILL_MAX * ((PetscInt64)nz + m);
 }
 
 /* The inner blocks: block b has the rows row[ptr[b]] .. row[ptr[b + 1] - 1] of the outer one, and owns those with part[row] = b. row[] is at a place */
@@ -171,6 +172,8 @@ PETSC_INTERN PetscErrorCode PCNRASSymbolic(PC, const NRASGraph *, NRASBlocks *);
 /* nraspattern.c */
 /* The same for ILU(0) of blocks without overlap, whose entries are those of the matrix, from its rows at a place */
 PETSC_INTERN PetscErrorCode PCNRASDirect(PC, const PolderPlace *, const PolderCSR *, NRASBlocks *);
+/* The same for ILU(k). done = PETSC_FALSE: a row reaches too many others in k steps, and there is no pattern. Nothing but counts.full when it would be too large */
+PETSC_INTERN PetscErrorCode PCNRASFill(PC, const PolderPlace *, const PolderCSR *, NRASBlocks *, PetscBool *done);
 /* The arrays of the factors at a place, from the entries of the blocks there; the rows of the blocks in the order of levels; counts */
 PETSC_INTERN PetscErrorCode PCNRASPattern(PC, const PolderPlace *, const PolderIluGraph *, NRASBlocks *);
 PETSC_INTERN void           PCNRASPointToArrays(NRASAt *);

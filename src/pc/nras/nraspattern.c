@@ -1,5 +1,7 @@
 /* The rows of the inner blocks in the order of the levels of a triangular solve, and the interleaved storage of their factors, at a place. */
 #include "nrasimpl.h"
+#include "kernels/ilufill.h"
+#include "kernels/labels.h"
 #include "kernels/pairs.h"
 
 PetscErrorCode PCNRASCheckEntries(PetscInt64 n)
@@ -166,21 +168,112 @@ PetscErrorCode PCNRASPattern(PC pc, const PolderPlace *place, const PolderIluGra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNRASDirect(PC pc, const PolderPlace *place, const PolderCSR *csr, NRASBlocks *blocks)
+/* The rows of blocks without overlap, and the block row of each column, at a place */
+static PetscErrorCode NRASColumns_Private(const PolderPlace *place, PetscInt m, NRASBlocks *blocks, PetscInt **column)
 {
-  PolderAggregates P = {.m = csr->m, .n = blocks->n};
-  PetscInt        *part, *column;
+  PolderAggregates P = {.m = m, .n = blocks->n};
+  PetscInt        *part;
 
   PetscFunctionBegin;
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)csr->m, blocks->part, &part));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)m, blocks->part, &part));
   P.agg = part;
   PetscCall(NRASGroup_Private(place, &P));
   PetscCall((*place->free)(&part));
   PetscCall((*place->free)(&P.ptr));
-  PetscCall(PolderPlaceMalloc(place, csr->m, &column));
-  PolderRun(place, PolderIluInvert, csr->m, P.row, column);
+  PetscCall(PolderPlaceMalloc(place, m, column));
+  PolderRun(place, PolderIluInvert, m, P.row, *column);
   blocks->row = P.row;
-  PetscCall(PCNRASPattern(pc, place, &(PolderIluGraph){.i = csr->ai, .j = csr->aj, .row = P.row, .column = column}, blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASDirect(PC pc, const PolderPlace *place, const PolderCSR *csr, NRASBlocks *blocks)
+{
+  PetscInt *column;
+
+  PetscFunctionBegin;
+  PetscCall(NRASColumns_Private(place, csr->m, blocks, &column));
+  PetscCall(PCNRASPattern(pc, place, &(PolderIluGraph){.i = csr->ai, .j = csr->aj, .row = blocks->row, .column = column}, blocks));
+  PetscCall((*place->free)(&column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n + 1 values at a place <- the sums of those before them */
+static PetscErrorCode NRASSums_Private(const PolderPlace *place, PetscInt n, PetscInt values[])
+{
+  const size_t bytes = PolderWorkSize(PolderKeysScanWork_CUDA(n + 1));
+  void        *work;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!place->device) {
+    PolderKeysScan_Host(n + 1, values);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall((*place->malloc)(bytes, &work));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderKeysScan_CUDA(n + 1, values, work, bytes, stream));
+  PetscCall((*place->free)(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How many entries each row of the factors has, their sum, and the slots that the searches need; 0: more than there can be */
+static PetscErrorCode NRASCountFill_Private(const PolderPlace *place, const PolderIluGraph *g, PetscInt levels, PetscInt entries[], PetscInt64 *sum,
+                                            PetscInt *slots)
+{
+  PetscInt64 *all, here[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(place, 2, &all));
+  for (*slots = POLDER_ILU_FILL_LEAST; *slots; *slots = *slots < POLDER_ILU_FILL_MOST ? 4 * *slots : 0) {
+    PetscCall((*place->zero)(all, 2 * sizeof(*all)));
+    PolderRun(place, PolderIluFillCount, g, levels, *slots, entries, all);
+    PetscCall(PolderPlaceTake(place, 2, all, here));
+    if (!here[1]) break;
+  }
+  PetscCall((*place->free)(&all));
+  *sum = here[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern from the entries g of the matrix, and what the searches need */
+static PetscErrorCode NRASFillRows_Private(PC pc, const PolderPlace *place, const PolderIluGraph *g, PetscInt slots, PetscInt64 sum, PetscInt first[],
+                                           NRASBlocks *blocks)
+{
+  PetscInt *j, *source;
+
+  PetscFunctionBegin;
+  PetscCall(PCNRASCheckEntries(sum));
+  PetscCall(NRASSums_Private(place, g->nrow, first));
+  PetscCall(PolderPlaceMalloc(place, sum, &j));
+  PetscCall(PolderPlaceMalloc(place, sum, &source));
+  PolderRun(place, PolderIluFillRows, g, ((PC_NRAS *)pc->data)->set.levels, slots, first, j, source);
+  PetscCall(PCNRASPattern(pc, place, &(PolderIluGraph){.i = first, .j = j, .source = source}, blocks));
+  PetscCall((*place->free)(&j));
+  PetscCall((*place->free)(&source));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASFill(PC pc, const PolderPlace *place, const PolderCSR *csr, NRASBlocks *blocks, PetscBool *done)
+{
+  PC_NRAS       *nras = (PC_NRAS *)pc->data;
+  PolderIluGraph g    = {.nblock = blocks->n, .nrow = csr->m, .i = csr->ai, .j = csr->aj};
+  PetscInt64     sum  = 0;
+  PetscInt      *column, *block, *first, slots = 0;
+
+  PetscFunctionBegin;
+  PetscCall(NRASColumns_Private(place, csr->m, blocks, &column));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(blocks->n + 1), blocks->ptr, &block));
+  PetscCall(NRASZeros_Private(place, (size_t)csr->m + 1, &first));
+  g.block  = block;
+  g.row    = blocks->row;
+  g.column = column;
+  PetscCall(NRASCountFill_Private(place, &g, nras->set.levels, first, &sum, &slots));
+  *done             = (PetscBool)(slots > 0);
+  nras->counts.full = (PetscBool)(*done && sum > NRASFillMost(csr->nz, csr->m));
+  if (*done && !nras->counts.full) PetscCall(NRASFillRows_Private(pc, place, &g, slots, sum, first, blocks));
+  else PetscCall((*place->free)(&blocks->row));
+  PetscCall((*place->free)(&first));
+  PetscCall((*place->free)(&block));
   PetscCall((*place->free)(&column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /*
-  ILU(k) of the inner blocks, where they overlap or k is not zero: which entries the factors have. Rows that have the same entries, relative to their diagonals,
+  ILU(k) of the inner blocks on the host, where they overlap or k is not zero: which entries the factors have. Rows that have the same entries, relative to their diagonals,
   share one row of entries, as most rows of a grid do.
 */
 #include "nrasimpl.h"
@@ -312,7 +312,7 @@ PetscErrorCode PCNRASSymbolic(PC pc, const NRASGraph *A, NRASBlocks *blocks)
   const PetscInt nrow = blocks->ptr[blocks->n], nhead = PetscMin(PetscMax(1, nrow), 1 << 30);
   NRASShared     f = {0};
   NRASWork       w;
-  PetscInt64     left = NRASFillMost(A);
+  PetscInt64     left = NRASFillMost(A->ai[A->m], A->m);
   PetscInt      *shared, *base;
 
   PetscFunctionBegin;
