@@ -1,7 +1,6 @@
 static const char help[] = "Incomplete factors on the device against their host twins: patterns, factorisation, rounding, packing, solves, sweeps, sums.\n\n";
 
-#include "devicetest.h"
-#include "pc/nras/nrasimpl.h"
+#include "nraspatterns.h"
 
 /* A matrix and the blocks it is cut into. The cases that are named take the three ways of the solve: in shared memory, in global memory, a launch a level */
 typedef struct {
@@ -505,65 +504,31 @@ static PetscErrorCode CreateRows(const Case *c, PolderCSR *csr, PetscInt **ai, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of runs of rows, or of rows from all over the matrix */
-static PetscErrorCode CreateBlocks(const Case *c, PetscBool mixed, NRASBlocks *blocks)
-{
-  PetscFunctionBeginUser;
-  blocks->n   = PetscMin(c->blocks, c->n);
-  blocks->row = NULL;
-  PetscCall(PetscMalloc1(c->n, &blocks->part));
-  PetscCall(PetscCalloc1(blocks->n + 1, &blocks->ptr));
-  for (PetscInt i = 0; i < c->n; ++i) {
-    blocks->part[i] = mixed ? i * 7 % blocks->n : (PetscInt)((PetscInt64)i * blocks->n / c->n);
-    blocks->ptr[blocks->part[i] + 1]++;
-  }
-  for (PetscInt b = 0; b < blocks->n; ++b) blocks->ptr[b + 1] += blocks->ptr[b];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The pattern made at both places: wrong[0] in the arrays, wrong[1] in sizes and counts */
+/* The pattern made at both places */
 static PetscErrorCode PatternBoth(const Case *c, PetscBool mixed, PetscInt wrong[])
 {
   PolderCSR  csr[2];
-  PetscInt  *ai, *aj, *aid, *ajd, *there;
+  PetscInt  *ai, *aj;
   NRASBlocks blocks[2];
   NRASCounts counts = {0};
   PC         pc;
   PC_NRAS   *nras;
-  PolderIlu  ilu;
 
   PetscFunctionBeginUser;
   PetscCall(CreateRows(c, &csr[0], &ai, &aj));
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(c->n + 1), ai, &aid));
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr[0].nz, aj, &ajd));
-  csr[1]    = csr[0];
-  csr[1].ai = aid;
-  csr[1].aj = ajd;
+  PetscCall(CopyRows(&csr[0], &csr[1]));
   PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCNRAS));
   nras = (PC_NRAS *)pc->data;
   for (int d = 0; d < 2; ++d) {
-    PetscCall(CreateBlocks(c, mixed, &blocks[d]));
+    PetscCall(CreateBlocks(c->n, c->blocks, mixed, &blocks[d]));
     PetscCall(PCNRASDirect(pc, PolderPlaceOf((PetscBool)d), &csr[d], &blocks[d]));
     if (!d) counts = nras->counts;
   }
-  for (int k = 0; k < NRAS_FROM; ++k) {
-    PetscCall(PetscMalloc1(nras->length[k], &there));
-    PetscCall(PolderDeviceToHost(there, nras->at[1].array[k], sizeof(PetscInt) * (size_t)nras->length[k]));
-    for (PetscInt i = 0; i < nras->length[k]; ++i) wrong[0] += there[i] != nras->at[0].array[k][i];
-    PetscCall(PetscFree(there));
-  }
-  PetscCall(PetscMalloc1(c->n, &there));
-  PetscCall(PolderDeviceToHost(there, blocks[1].row, sizeof(PetscInt) * (size_t)c->n));
-  for (PetscInt i = 0; i < c->n; ++i) wrong[0] += there[i] != blocks[0].row[i];
-  PetscCall(PetscFree(there));
-  ilu = nras->at[0].ilu;
-  wrong[1] += ilu.nz != nras->at[1].ilu.nz || ilu.largest != nras->at[1].ilu.largest || ilu.widest != nras->at[1].ilu.widest;
-  wrong[1] += ilu.deepest != nras->at[1].ilu.deepest || counts.entries != nras->counts.entries;
+  PetscCall(ComparePatterns(nras, &counts, blocks, wrong));
   for (int d = 0; d < 2; ++d) PetscCall(PCNRASDestroyBlocks(PolderPlaceOf((PetscBool)d), &blocks[d]));
-  PetscCall(PolderDeviceFree(&aid));
-  PetscCall(PolderDeviceFree(&ajd));
+  PetscCall(FreeRows(&csr[1]));
   PetscCall(PetscFree2(ai, aj));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(PETSC_SUCCESS);
