@@ -5,9 +5,9 @@
 #include "ilupatternrow.h"
 
 /*
-  The vertices that the search for a row has reached, by their numbers within the block. key: the vertex in a slot, -1: none. least: over the walks to it so far,
-  the least that the largest vertex on the way can be; POLDER_ILU_FILL_NEVER in empty slots. before: the same for the rounds before. used: the slots of the *n
-  vertices. front: those that the round at hand starts from
+  The vertices that the search for a row has reached, by their numbers within the block. key: the vertex in a slot, -1: none. The largest vertex on the way of
+  a walk should be small: least has the least of them over the walks to this vertex, POLDER_ILU_FILL_NEVER in empty slots, and before that of earlier rounds.
+  used: the slots of the *n vertices. front: those that the round at hand starts from
 */
 typedef struct {
   int             slots, most;

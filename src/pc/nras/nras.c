@@ -387,6 +387,7 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
    References:
 +  * - Anzt, Chow, Dongarra (2015), Iterative sparse triangular solves for preconditioning, Euro-Par 2015, LNCS 9233
 .  * - Cai, Sarkis (1999), A restricted additive Schwarz preconditioner for general sparse linear systems, SIAM J. Sci. Comput. 21
+.  * - Hysom, Pothen (2001), A scalable parallel algorithm for incomplete factor preconditioning, SIAM J. Sci. Comput. 22
 .  * - Manteuffel (1980), An incomplete factorization technique for positive definite linear systems, Math. Comp. 34
 .  * - Munksgaard (1980), Solving sparse symmetric sets of linear equations by preconditioned conjugate gradients, ACM Trans. Math. Softw. 6
 -  * - Yang, Liu, Chen (2016), Development of Krylov and AMG linear solvers for large-scale sparse matrices on GPUs

@@ -172,7 +172,7 @@ PETSC_INTERN PetscErrorCode PCNRASSymbolic(PC, const NRASGraph *, NRASBlocks *);
 /* nraspattern.c */
 /* The same for ILU(0) of blocks without overlap, whose entries are those of the matrix, from its rows at a place */
 PETSC_INTERN PetscErrorCode PCNRASDirect(PC, const PolderPlace *, const PolderCSR *, NRASBlocks *);
-/* The same for ILU(k). done = PETSC_FALSE: a row reaches too many others in k steps, and there is no pattern. Nothing but counts.full when it would be too large */
+/* The same for ILU(k). done = PETSC_FALSE: a row reaches too many others, and there is no pattern. Nothing but counts.full when it would be too large */
 PETSC_INTERN PetscErrorCode PCNRASFill(PC, const PolderPlace *, const PolderCSR *, NRASBlocks *, PetscBool *done);
 /* The arrays of the factors at a place, from the entries of the blocks there; the rows of the blocks in the order of levels; counts */
 PETSC_INTERN PetscErrorCode PCNRASPattern(PC, const PolderPlace *, const PolderIluGraph *, NRASBlocks *);

@@ -1,6 +1,6 @@
 /*
-  ILU(k) of the inner blocks on the host, where they overlap or k is not zero: which entries the factors have. Rows that have the same entries, relative to their diagonals,
-  share one row of entries, as most rows of a grid do.
+  ILU(k) of the inner blocks on the host, where they overlap or k is not zero: which entries the factors have. Rows that have the same entries, relative to
+  their diagonals, share one row of entries, as most rows of a grid do.
 */
 #include "nrasimpl.h"
 
