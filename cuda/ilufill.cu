@@ -3,7 +3,9 @@
 #include "launch.cuh"
 
 #define FILL_WARPS 4
-#define FILL_ALL   0xffffffffu
+/* Blocks that a multiprocessor has room for: with the registers of 12 none are spilled, and its shared memory takes 14 of the smallest tables on an H100 */
+#define FILL_BLOCKS 12
+#define FILL_ALL    0xffffffffu
 /* Lanes that go through the entries of a vertex together */
 #define FILL_TEAM 8
 
@@ -66,21 +68,30 @@ static __device__ __forceinline__ int FillFront(const FillSearch &f, const Polde
   return m;
 }
 
+/* The walks of a round through the n vertices that it starts from. They are read before others are added */
+static __device__ __forceinline__ void FillRound(const PolderIluGraph &g, const FillSearch &f, int n, bool last, const PolderIluReached &t)
+{
+  bool room = true;
+
+  for (int first = 0; first < n; first += 32) {
+    const int s = first + f.lane < n ? t.front[first + f.lane] : -1, own = s < 0 ? 0 : t.key[s], top = s < 0 ? 0 : PetscMax(t.before[s], own);
+
+    __syncwarp();
+    for (int step = 0; step < 32 && first + step < n; step += 32 / FILL_TEAM) {
+      const int a = step + f.lane / FILL_TEAM, v = __shfl_sync(FILL_ALL, own, a), largest = __shfl_sync(FILL_ALL, top, a);
+
+      if (room && first + a < n) room = FillVisit(g, f, f.r0 + v, largest, last, t);
+    }
+    __syncwarp();
+  }
+}
+
 /* Is the table large enough? */
 static __device__ __forceinline__ bool FillReach(const PolderIluGraph &g, const FillSearch &f, PetscInt levels, const PolderIluReached &t)
 {
   if (f.lane < FILL_TEAM) (void)FillVisit(g, f, f.r0 + f.i, -1, levels == 0, t);
   __syncwarp();
-  for (PetscInt round = 1; round <= levels && *t.n <= t.most; ++round) {
-    const int n = FillFront(f, t);
-
-    for (int a = f.lane / FILL_TEAM; a < n; a += 32 / FILL_TEAM) {
-      const int s = t.front[a], v = t.key[s];
-
-      if (!FillVisit(g, f, f.r0 + v, PetscMax(t.before[s], v), round == levels, t)) break;
-    }
-    __syncwarp();
-  }
+  for (PetscInt round = 1; round <= levels && *t.n <= t.most; ++round) FillRound(g, f, FillFront(f, t), round == levels, t);
   return *t.n <= t.most;
 }
 
@@ -128,7 +139,7 @@ static __device__ __forceinline__ PetscInt FillStride(void)
   return (PetscInt)gridDim.x * (PetscInt)(blockDim.x / 32);
 }
 
-static __global__ void __launch_bounds__(32 * FILL_WARPS)
+static __global__ void __launch_bounds__(32 * FILL_WARPS, FILL_BLOCKS)
   PolderIluFillCountKernel(const PolderIluGraph g, PetscInt levels, int slots, PetscInt entries[], PetscInt64 all[])
 {
   extern __shared__ int  memory[];
@@ -179,7 +190,7 @@ static __device__ __forceinline__ int FillColumns(const FillSearch &f, const Pol
   return n;
 }
 
-static __global__ void __launch_bounds__(32 * FILL_WARPS)
+static __global__ void __launch_bounds__(32 * FILL_WARPS, FILL_BLOCKS)
   PolderIluFillRowsKernel(const PolderIluGraph g, PetscInt levels, int slots, const PetscInt first[], PetscInt j[], PetscInt source[])
 {
   extern __shared__ int  memory[];
@@ -212,7 +223,7 @@ static int FillLaunch(void (*kernel)(const PolderIluGraph, PetscInt, int, Args..
                       std::common_type_t<Args>... args)
 {
   const int          warps = PetscMin(FILL_WARPS, POLDER_ILU_FILL_MOST / slots), bytes = warps * (int)sizeof(int) * POLDER_ILU_FILL_INTS(slots);
-  const PetscInt     most   = 16 * PolderMultiprocessors();
+  const PetscInt     most   = FILL_BLOCKS * PolderMultiprocessors();
   const unsigned int blocks = (unsigned int)PetscMin(most, (PetscInt)PolderBlocks(g->nrow, warps));
   cudaError_t        err;
 
