@@ -90,6 +90,50 @@ static PetscErrorCode TestPetsc(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each process has a chain of rows, and a last row that is joined to all of them */
+static PetscErrorCode CreateHub(Mat *A)
+{
+  PetscInt start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateEmpty(3300, PETSC_DECIDE, A));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  for (PetscInt i = start; i < end; ++i) {
+    PetscCall(MatSetValue(*A, end - 1, i, i < end - 1 ? -0.5 - 0.4 * Hash(i, i, 0) : end - start, INSERT_VALUES));
+    if (i == end - 1) break;
+    PetscCall(MatSetValue(*A, i, i, 3, INSERT_VALUES));
+    if (i > start) PetscCall(MatSetValue(*A, i, i - 1, -1.2, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, i, PetscMin(i + 3, end - 1), -0.7, INSERT_VALUES));
+  }
+  PetscCall(Assemble(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A block that is all of a process has no overlap within it; asked for some, the pattern of levels of fill is made on the host in any case */
+static PetscErrorCode TestFill(void)
+{
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind <= NKIND; ++kind) {
+    PetscReal away = 0;
+    char      options[2][128];
+    Mat       A;
+
+    if (kind < NKIND) PetscCall(Create((Kind)kind, &A));
+    else PetscCall(CreateHub(&A));
+    for (int k = 1; k <= (kind < NKIND ? 4 : 1); ++k) {
+      PetscReal difference;
+
+      PetscCall(PetscSNPrintf(options[0], sizeof(options[0]), "-pc_type nras -pc_nras_blocks 1 -pc_nras_levels %d", k));
+      PetscCall(PetscSNPrintf(options[1], sizeof(options[1]), "%s -pc_nras_inner_overlap 1", options[0]));
+      PetscCall(DifferenceOf(A, options[0], options[1], &difference));
+      away = PetscMax(away, difference);
+    }
+    PetscCall(Report(kind < NKIND ? kinds[kind] : "a long row", (PetscBool)(away == 0), away));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Runs of rows of this process, with layers of neighbours within the process, as index sets of asm */
 static PetscErrorCode CreateSets(Mat A, PetscInt n, PetscInt layers, IS with[], IS own[])
 {
@@ -398,6 +442,7 @@ int main(int argc, char **argv)
 {
   static const Test tests[] = {
     {"-petsc",      TestPetsc     },
+    {"-fill",       TestFill      },
     {"-inner",      TestInner     },
     {"-identities", TestIdentities},
     {"-symmetric",  TestSymmetric },
@@ -420,6 +465,9 @@ int main(int argc, char **argv)
        suffix: petsc
        args: -petsc -mat_type {{aij aijicrs}}
      test:
+       suffix: fill
+       args: -fill -mat_type {{aij aijicrs}}
+     test:
        suffix: inner
        args: -inner
      test:
@@ -440,6 +488,10 @@ int main(int argc, char **argv)
        suffix: changes_cuda
        args: -changes
        output_file: output/nras_changes.out
+     test:
+       suffix: fill_cuda
+       args: -fill
+       output_file: output/nras_fill.out
      test:
        suffix: symmetric_cuda
        args: -symmetric
