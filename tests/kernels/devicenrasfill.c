@@ -309,7 +309,7 @@ const DeviceTests DeviceProgram = {
   build: internal
 
   test:
-    requires: cuda
+    requires: gpu
     load: no
 
   test:
