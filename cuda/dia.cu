@@ -10,6 +10,8 @@
 
 /* Up to this number of rows the diagonals bypass the second-level cache: the vectors then stay there until the next kernel reads them */
 #define DIA_CACHED_ROWS 5000000
+/* Resident blocks of a 5-point stencil whose rows have classes, limited by registers */
+#define DIA_CLASSED_FIT5 2
 
 template <class V>
 struct DiaArgs {
@@ -144,7 +146,7 @@ struct DiaStored {
 template <bool SEVENPOINTS, int ROWS>
 struct DiaClassed {
   static constexpr bool             SEVEN = SEVENPOINTS;
-  static constexpr int              C = SEVEN ? 3 : 2, N = ROWS, FIT = SEVEN ? DIA_FIT7 : DIA_FIT5 - 1;
+  static constexpr int              C = SEVEN ? 3 : 2, N = ROWS, FIT = SEVEN ? DIA_FIT7 : DIA_CLASSED_FIT5;
   typedef PetscScalar               Value;
   typedef DiaClassGrid<PetscScalar> Grid;
   PolderPack<unsigned char, N>      next;
@@ -322,6 +324,14 @@ static void DiaGridLaunch(const DiaGrid<V> &A, bool half, unsigned int blocks, c
   launch[A.near > 0][half][A.m <= DIA_CACHED_ROWS](A, blocks, x, out, dot, runs, stream);
 }
 
+/* The grid of a product with A, or of its values in single precision */
+template <class V>
+static unsigned int DiaFindProduct(const PolderDia *A, const V *const val[], DiaGrid<V> *G, bool *half)
+{
+  if (std::is_same_v<V, PetscScalar> && A->code) return DiaFindGrid<1, DIA_CLASSED_FIT5>(A->m, A->n, A->nd, A->off, val, G, half);
+  return DiaFindGrid(A->m, A->n, A->nd, A->off, val, G, half);
+}
+
 /* val: the values of A, or these in single precision */
 template <class V>
 static int DiaMultLaunch(const PolderDia *A, const V *const val[], const PetscScalar x[], const DiaOut &out, const DiaDot &dot, const PolderRuns *runs,
@@ -330,7 +340,7 @@ static int DiaMultLaunch(const PolderDia *A, const V *const val[], const PetscSc
   const PetscInt     nd = A->nd;
   DiaGrid<V>         G;
   bool               half;
-  const unsigned int blocks = DiaFindGrid(A->m, A->n, nd, A->off, val, &G, &half);
+  const unsigned int blocks = DiaFindProduct(A, val, &G, &half);
 
   if (blocks) {
     if constexpr (std::is_same_v<V, PetscScalar>) {
@@ -384,7 +394,7 @@ PetscBool PolderDiaRuns_CUDA(const PolderDia *A, PetscInt *far, PetscInt *chunk)
   DiaGrid<PetscScalar> G;
   bool                 half;
 
-  if (!DiaFindGrid(A->m, A->n, A->nd, A->off, A->val, &G, &half)) return PETSC_FALSE;
+  if (!DiaFindProduct(A, A->val, &G, &half)) return PETSC_FALSE;
   *far   = G.far;
   *chunk = G.chunk;
   return PETSC_TRUE;

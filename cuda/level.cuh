@@ -10,9 +10,11 @@
 #include "kernels/bfloat.h"
 #include "kernels/level.h"
 
-/* Maximum number of blocks of a kernel that also computes sums; resident blocks of a 5-point stencil, limited by registers */
+/* Maximum number of blocks of a kernel that also computes sums */
 #define LEVEL_BLOCKS 1056
-#define LEVEL_FIT5   2
+/* Resident blocks of a 5-point stencil, limited by registers, and of one whose rows have classes, one row a thread: such a thread has few bytes under way */
+#define LEVEL_FIT5         2
+#define LEVEL_CLASSED_FIT5 4
 /* Rows of a large stencil that a thread takes at a time */
 #define LEVEL_PACK 2
 #ifndef LEVEL_CLASSED_PACK
@@ -190,7 +192,7 @@ static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(con
 */
 template <bool SEVEN, bool HALF, int N, class V, class E>
 struct LevelStored {
-  static constexpr int C = SEVEN ? 3 : 2;
+  static constexpr int C = SEVEN ? 3 : 2, FIT = SEVEN ? DIA_FIT7 : LEVEL_FIT5;
   typedef DiaGrid<E>   Grid;
   PolderPack<V, N>     before = {};
   PetscInt             at;
@@ -234,7 +236,7 @@ struct LevelStored {
 /* The same from the table of the classes; the codes are loaded one step ahead */
 template <bool SEVEN, int N, class E>
 struct LevelClassed {
-  static constexpr int         C = SEVEN ? 3 : 2;
+  static constexpr int         C = SEVEN ? 3 : 2, FIT5 = N > 1 ? LEVEL_FIT5 : LEVEL_CLASSED_FIT5, FIT = SEVEN ? DIA_FIT7 : FIT5;
   typedef DiaClassGrid<E>      Grid;
   PolderPack<unsigned char, N> next;
   PolderPack<float, N>         dinv;
@@ -305,9 +307,8 @@ __device__ __forceinline__ PolderPack<V, N> LevelGridRows(const DiaGrid<E> &A, c
 /* Large stencils: each thread goes along the slowest direction, as in dia.cu, N rows at a time */
 template <bool SEVEN, int N, class Entries, class V, class X, class Out>
 static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
-                                    SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ typename Entries::Grid A, const X x,
-                                                                                              const Out out, const __grid_constant__ PolderSending sending,
-                                                                                              PolderReduceScratch *scratch)
+                                    Entries::FIT) void PolderLevelGridKernel(const __grid_constant__ typename Entries::Grid A, const X x, const Out out,
+                                                                             const __grid_constant__ PolderSending sending, PolderReduceScratch *scratch)
 {
   PolderBegin();
   sending();
@@ -443,14 +444,15 @@ static void LevelGridStart(const typename Entries::Grid &A, unsigned int blocks,
 template <bool SEVEN, int N, class V, class E, class X, class Out>
 static bool LevelClassedLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, const LevelRun &run)
 {
-  DiaGrid<E>   A;
-  bool         half;
-  unsigned int blocks = DiaFindGrid<N>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+  typedef LevelClassed<SEVEN, N, E> Entries;
+  DiaGrid<E>                        A;
+  bool                              half;
+  unsigned int                      blocks = DiaFindGrid<N, Entries::FIT5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if constexpr (N > 1) {
     if (!LevelGridPacks<N>(A, x, out) || (SEVEN && N > 2 && blocks < 3u * (unsigned int)PolderMultiprocessors() / 4)) return false;
   }
-  LevelGridStart<SEVEN, N, LevelClassed<SEVEN, N, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, run);
+  LevelGridStart<SEVEN, N, Entries, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, run);
   return true;
 }
 
@@ -460,7 +462,7 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
 {
   DiaGrid<E>   A;
   bool         half;
-  unsigned int blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+  unsigned int blocks = DiaFindGrid<1, LEVEL_FIT5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if (!blocks) return false;
   if constexpr (LevelSums<V>) {
@@ -474,7 +476,7 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
   }
   if constexpr (Out::PACKS) {
     if (half && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
-      blocks = DiaFindGrid<LEVEL_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+      blocks = DiaFindGrid<LEVEL_PACK, LEVEL_FIT5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
       LevelGridStart<SEVEN, LEVEL_PACK, LevelStored<SEVEN, true, LEVEL_PACK, V, E>, V>(A, blocks, x, out, run);
       return true;
     }
