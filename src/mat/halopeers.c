@@ -6,15 +6,15 @@ enum {
   BACKWARD, /* ghosts to owned values */
   DIRECTIONS
 };
-/* Number of device arrays in an exchange */
-#define ARRAYS 11
+/* Lists and counters of both directions, and where each begins in device memory: at a cache line of its own */
+#define LISTS 18
+#define LINE  128
 
 struct _n_PolderHaloPeers {
   PolderPeers    peers;
   PolderPiece    room; /* two buffers of cells for each direction: of the values, and a token for each neighbour */
   PolderExchange at[DIRECTIONS];
-  void          *array[DIRECTIONS * ARRAYS];
-  int            narray;
+  void          *lists;   /* what at[] points to, in device memory */
   PetscBool      inorder; /* value k of a received message is ghost k */
   PolderSends    sends;   /* n = 0: not possible */
 };
@@ -31,17 +31,44 @@ typedef struct {
   const PetscInt    *ptr, *idx;
 } PolderSide;
 
-/* Copies an array to device memory; the copy is freed with the exchange */
-static PetscErrorCode PolderHaloPeersKeep_Private(PolderHaloPeers h, size_t bytes, const void *from, void *to)
+/* Lists on their way to device memory. They go there together: a copy of its own for each would take longer than the first message */
+typedef struct {
+  PetscSegBuffer bytes;
+  size_t         size;
+  int            n;
+  void          *to[LISTS]; /* the pointers to them */
+  size_t         first[LISTS];
+} PolderHaloLists;
+
+/* *to <- the address of a copy in device memory, when the lists are sent there */
+static PetscErrorCode PolderHaloListsAdd_Private(PolderHaloLists *lists, size_t bytes, const void *from, void *to)
 {
+  const size_t lines = (bytes + LINE - 1) / LINE * LINE;
+  char        *copy;
+
   PetscFunctionBegin;
-  PetscCall(PolderDeviceUpload(bytes, from, to));
-  h->array[h->narray++] = *(void **)to;
+  lists->first[lists->n] = lists->size;
+  lists->to[lists->n++]  = to;
+  lists->size += lines;
+  PetscCall(PetscSegBufferGet(lists->bytes, lines, &copy));
+  PetscCall(PetscMemcpy(copy, from, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloListsSend_Private(PolderHaloLists *lists, void **there)
+{
+  char *all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSegBufferExtractInPlace(lists->bytes, &all));
+  PetscCall(PolderDeviceUpload(lists->size, all, there));
+  for (int k = 0; k < lists->n; ++k) *(void **)lists->to[k] = (char *)*there + lists->first[k];
+  PetscCall(PetscSegBufferDestroy(&lists->bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Lists the side in the order of the neighbours; a neighbour may have no values on this side */
-static PetscErrorCode PolderHaloPeersList_Private(PolderHaloPeers h, PetscMPIInt n, const PetscMPIInt rank[], const PolderSide *side, PetscInt ptr[],
+static PetscErrorCode PolderHaloPeersList_Private(PolderHaloLists *lists, PetscMPIInt n, const PetscMPIInt rank[], const PolderSide *side, PetscInt ptr[],
                                                   const PetscInt **dptr, const PetscInt **didx, PetscInt *most)
 {
   const PetscInt total = side->n ? side->ptr[side->n] : 0;
@@ -59,8 +86,8 @@ static PetscErrorCode PolderHaloPeersList_Private(PolderHaloPeers h, PetscMPIInt
     }
     *most = PetscMax(*most, ptr[k + 1] - ptr[k]);
   }
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*ptr) * (size_t)(n + 1), ptr, (void *)dptr));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*idx) * (size_t)ptr[n], idx, (void *)didx));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*ptr) * (size_t)(n + 1), ptr, (void *)dptr));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*idx) * (size_t)ptr[n], idx, (void *)didx));
   PetscCall(PetscFree(idx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,7 +120,8 @@ static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt
 }
 
 /* The addresses of a direction and the counters of its messages */
-static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, int d, PetscMPIInt n, const PetscMPIInt rank[], const PolderAddress theirs[])
+static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, PolderHaloLists *lists, int d, PetscMPIInt n, const PetscMPIInt rank[],
+                                                 const PolderAddress theirs[])
 {
   PolderExchange *e = &h->at[d];
   PolderCell    **there, **token;
@@ -110,13 +138,13 @@ static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, int d, Petsc
   }
   e->n        = n;
   e->patience = PolderPeersPatience(h->peers);
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*there) * (size_t)n, there, (void *)&e->there));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*half) * (size_t)n, half, (void *)&e->half));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*token) * (size_t)n, token, (void *)&e->token));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*rank) * (size_t)n, rank, (void *)&e->rank));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*zero) * (size_t)n, zero, (void *)&e->sent));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*zero) * (size_t)n, zero, (void *)&e->received));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(unsigned int) * 2 * (size_t)n, zero, (void *)&e->finished));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*there) * (size_t)n, there, (void *)&e->there));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*half) * (size_t)n, half, (void *)&e->half));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*token) * (size_t)n, token, (void *)&e->token));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*rank) * (size_t)n, rank, (void *)&e->rank));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*zero) * (size_t)n, zero, (void *)&e->sent));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*zero) * (size_t)n, zero, (void *)&e->received));
+  PetscCall(PolderHaloListsAdd_Private(lists, sizeof(unsigned int) * 2 * (size_t)n, zero, (void *)&e->finished));
   PetscCall(PetscFree3(there, token, half));
   PetscCall(PetscFree(zero));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,7 +198,8 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *hal
   PolderPeers     peers;
   PolderSide      side[DIRECTIONS]; /* [FORWARD]: what is sent forward and received backward */
   PolderAddress   theirs[2 * POLDER_PEERS_MOST];
-  PetscMPIInt     n = 0, self, rank[2 * POLDER_PEERS_MOST];
+  PolderHaloLists lists = {.n = 0};
+  PetscMPIInt     n     = 0, self, rank[2 * POLDER_PEERS_MOST];
   PetscInt        sendptr[2 * POLDER_PEERS_MOST + 1], recvptr[2 * POLDER_PEERS_MOST + 1];
   const PetscInt *from[DIRECTIONS] = {recvptr, sendptr};
   const PetscInt *remote;
@@ -186,15 +215,10 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *hal
   PetscCall(PetscSFGetRootRanks(sf, &side[BACKWARD].n, &side[BACKWARD].rank, &side[BACKWARD].ptr, &side[BACKWARD].idx, &remote));
   PetscCallMPI(MPI_Comm_rank(PolderPeersComm(peers), &self));
   PetscCall(PolderHaloPeersNeighbours_Private(side, self, &n, rank));
-  PetscCall(PolderHaloPeersList_Private(h, n, rank, &side[FORWARD], sendptr, &h->at[FORWARD].sendptr, &h->at[FORWARD].sendidx, &h->at[FORWARD].mostsent));
-  PetscCall(PolderHaloPeersList_Private(h, n, rank, &side[BACKWARD], recvptr, &h->at[FORWARD].recvptr, &h->at[FORWARD].recvidx, &h->at[FORWARD].mostreceived));
-  h->at[BACKWARD].sendptr      = h->at[FORWARD].recvptr;
-  h->at[BACKWARD].sendidx      = h->at[FORWARD].recvidx;
-  h->at[BACKWARD].mostsent     = h->at[FORWARD].mostreceived;
-  h->at[BACKWARD].recvptr      = h->at[FORWARD].sendptr;
-  h->at[BACKWARD].recvidx      = h->at[FORWARD].sendidx;
-  h->at[BACKWARD].mostreceived = h->at[FORWARD].mostsent;
-
+  PetscCall(PetscSegBufferCreate(1, 65536, &lists.bytes));
+  PetscCall(PolderHaloPeersList_Private(&lists, n, rank, &side[FORWARD], sendptr, &h->at[FORWARD].sendptr, &h->at[FORWARD].sendidx, &h->at[FORWARD].mostsent));
+  PetscCall(
+    PolderHaloPeersList_Private(&lists, n, rank, &side[BACKWARD], recvptr, &h->at[FORWARD].recvptr, &h->at[FORWARD].recvidx, &h->at[FORWARD].mostreceived));
   h->inorder = PETSC_TRUE;
   for (PetscInt i = 0; side[BACKWARD].n && i < side[BACKWARD].ptr[side[BACKWARD].n]; ++i) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].idx[i] == i);
   for (PolderRankCount s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
@@ -207,7 +231,14 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *hal
   h->at[FORWARD].here  = (PolderCell *)h->room.here;
   h->at[BACKWARD].here = h->at[FORWARD].here + 2 * h->at[FORWARD].halfhere;
   PetscCall(PolderHaloPeersMeet_Private(h, n, rank, from, theirs));
-  for (int d = 0; d < DIRECTIONS; ++d) PetscCall(PolderHaloPeersAim_Private(h, d, n, rank, theirs));
+  for (int d = 0; d < DIRECTIONS; ++d) PetscCall(PolderHaloPeersAim_Private(h, &lists, d, n, rank, theirs));
+  PetscCall(PolderHaloListsSend_Private(&lists, &h->lists));
+  h->at[BACKWARD].sendptr      = h->at[FORWARD].recvptr;
+  h->at[BACKWARD].sendidx      = h->at[FORWARD].recvidx;
+  h->at[BACKWARD].mostsent     = h->at[FORWARD].mostreceived;
+  h->at[BACKWARD].recvptr      = h->at[FORWARD].sendptr;
+  h->at[BACKWARD].recvidx      = h->at[FORWARD].sendidx;
+  h->at[BACKWARD].mostreceived = h->at[FORWARD].mostsent;
   PolderHaloPeersFindSends_Private(h, &side[FORWARD], rank, theirs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -218,7 +249,7 @@ PetscErrorCode PolderHaloPeersDestroy(PolderHaloPeers *halo)
 
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < h->narray; ++k) PetscCall(PolderDeviceFree(&h->array[k]));
+  PetscCall(PolderDeviceFree(&h->lists));
   PetscCall(PolderPeersFree(h->peers, &h->room));
   PetscCall(PetscFree(*halo));
   PetscFunctionReturn(PETSC_SUCCESS);
