@@ -532,7 +532,7 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
 
    On CUDA vectors, with a matrix of this library that has its values there, everything is on the device, where one kernel makes many iterations; the norms
    reach the host meanwhile. With monitors or a convergence test of one's own it makes one. On several processes each GPU solves the whole reduced system;
-   large grids are shared by lines, if the rows are in natural order or in slabs of a DMDA.
+   large grids are shared by lines, if the rows are in natural order or in slabs of a DMDA (`-da_processors_x 1`).
 
    `KSPSetInitialGuessNonzero()` takes the red values of the guess. The kernel of a singular system is attached with `MatSetNullSpace()`.
 

@@ -431,9 +431,9 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 
    When only the values of the matrix change, the layout of the grids is reused and only the factor is recomputed.
 
-   With matrix and vectors on a GPU the preconditioner is set up and applied there; on several processes each GPU has the whole grid. The
-   rest is then solved by a product with its dense inverse, and `PETSC_DECIDE` stops at a rest of at most 1024 unknowns. If more half levels are requested,
-   the additional ones are not swept over: that dense matrix then is M^-1 on their nodes.
+   With matrix and vectors on a GPU the preconditioner is set up and applied there; on several processes each GPU has the whole grid, whose lines `KSPRRBCG`
+   shares. The rest is then solved by a product with its dense inverse, and `PETSC_DECIDE` stops at a rest of at most 1024 unknowns. If more half levels are
+   requested, the additional ones are not swept over: that dense matrix then is M^-1 on their nodes.
 
    Reference:
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
