@@ -442,8 +442,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
                      &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_grid", "Levels that are grids are coarsened by boxes, without pairs", "PCPAMG", grids, &grids, NULL));
   if (grids != pamg->grids) changed = PETSC_TRUE;
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_eliminate", "Most neighbours of rows that are eliminated where chains and trees are many, 0: none", 0,
-                        PAMG_ELIMINATE, &pamg->eliminate, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_eliminate", "Most neighbours of rows that are eliminated where chains and trees are many, 0: none",
+                        PETSC_DECIDE, PAMG_ELIMINATE, &pamg->wanteliminate, &changed));
   pamg->grids = grids;
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1,
                      &pamg->drop, &changed));
@@ -473,7 +473,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
 .  -pc_pamg_grid <true>                   - levels that are grids have boxes of two cells a direction and linear interpolation instead of pairs
-.  -pc_pamg_eliminate <3>                 - most neighbours of rows that are eliminated exactly, where many rows belong to chains or trees; 0: none
+.  -pc_pamg_eliminate <3 or 0>            - most neighbours of rows that are eliminated exactly, where many rows belong to chains or trees; 0 (GPUs): none
 .  -pc_pamg_quality <16>                  - largest two-grid condition number of an aggregate; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
@@ -501,10 +501,11 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
    Where the rows of a level lie in no grid and a fifth of them has one or two neighbours, as in trees, power grids and networks of pipes, rows with up to three
    neighbours are eliminated exactly, in rounds of rows that are not coupled to each other, and the Schur complement is the matrix of the next level. The rows
-   at the limits of a process stay.
+   at the limits of a process stay. On GPUs no row is eliminated unless `-pc_pamg_eliminate` says so, since the host would have to do that and all that follows;
+   the aggregates meet half of the bound on their quality instead.
 
-   If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy or rows are eliminated. On several of
-   them, each has all of a small matrix (`-polder_min_rows_per_gpu`), and the preconditioner is that of one process.
+   If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy or rows are eliminated by request. On
+   several of them, each has all of a small matrix (`-polder_min_rows_per_gpu`), and the preconditioner is that of one process.
 
    In half precision the entries of the levels are in bfloat16, with the exponent of single precision and 8 bits, and the vectors are in single precision.
    The sum of a row is stored in place of its diagonal entry, so that rounding changes the energy x^T A x by less than 1/256 where couplings are not positive.
@@ -536,12 +537,12 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->maxlevels         = PAMG_LEVELS;
   pamg->coarselimit       = 400;
   pamg->gatherlimit       = PETSC_DECIDE;
-  pamg->eliminate         = 3;
   pamg->wantsmoother      = PETSC_DECIDE;
   pamg->wantprecision     = PETSC_DECIDE;
   pamg->wantpre           = PETSC_DECIDE;
   pamg->wantpost          = PETSC_DECIDE;
   pamg->wantk             = PETSC_DECIDE;
+  pamg->wanteliminate     = PETSC_DECIDE;
   pamg->cycle             = PAMG_V;
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;

@@ -141,7 +141,7 @@ typedef struct {
 */
 static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
 {
-  const PetscReal kappa   = (PamgEliminatedAbove(pamg, (PetscInt)(L - pamg->level)) ? PAMG_CORE : 1) * pamg->kappa;
+  const PetscReal kappa   = (pamg->tight || PamgEliminatedAbove(pamg, (PetscInt)(L - pamg->level)) ? PAMG_CORE : 1) * pamg->kappa;
   const PetscReal entries = (PetscReal)(L->nz + (L->halo ? L->nzouter : 0)); // of a gathered level the same on all processes
 
   return kappa > 0 ? PetscMax(kappa, PAMG_DENSE * entries / PetscMax(L->n, 1)) : 0;

@@ -4,6 +4,8 @@
 /* Two neighbours: a row of a chain. Rows are eliminated where at least this part of the rows of all processes are such, or have fewer neighbours */
 #define PAMG_CHAIN      2
 #define PAMG_CHAIN_PART 0.2
+/* At most so many entries a row, the diagonal one among them: mostly chains and trees */
+#define PAMG_TREE 4
 /* Rounds go on while a round eliminates this part of the rows of a process */
 #define PAMG_ROUND_PART 0.05
 #define PAMG_ROUNDS     64
@@ -18,20 +20,24 @@ static inline PetscBool PamgMayEliminate(const PC_PAMG *pamg, PetscInt l)
 PetscErrorCode PCPAMGHasChains(PC_PAMG *pamg, PetscInt l, PetscBool *chains)
 {
   const PamgLevel *L       = &pamg->level[l];
+  const PetscBool  asked   = (PetscBool)(pamg->eliminate > 0 || pamg->wanteliminate < 0); // do chains and trees make a difference?
   PetscBool        allowed = PamgMayEliminate(pamg, l);
   PetscInt         here, *there;
-  PetscInt64       count;
+  PetscInt64       sum[2];
 
   PetscFunctionBegin;
   *chains = PETSC_FALSE;
-  if (!allowed || !pamg->eliminate || (L->gridknown && !pamg->grids) || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!allowed || !asked || (L->gridknown && !pamg->grids) || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   here = 0;
   PetscCall(PolderPlaceUpload(pamg->place, sizeof(here), &here, &there));
-  PolderRun(pamg->place, PolderShortRows, L->n, L->csr.ai, L->halo ? L->csr.bi : NULL, PetscMin(PAMG_CHAIN, pamg->eliminate), there);
+  PolderRun(pamg->place, PolderShortRows, L->n, L->csr.ai, L->halo ? L->csr.bi : NULL, pamg->eliminate ? PetscMin(PAMG_CHAIN, pamg->eliminate) : PAMG_CHAIN,
+            there);
   PetscCall(PolderPlaceFetch(pamg->place, sizeof(here), &there, &here));
-  count = here;
-  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, L->comm);
-  *chains = (PetscBool)((PetscReal)count >= PAMG_CHAIN_PART * (PetscReal)L->N);
+  sum[0] = here;
+  sum[1] = L->nz;
+  PetscCallAllreduce(MPI_IN_PLACE, sum, 2, MPIU_INT64, MPI_SUM, L->comm);
+  *chains = (PetscBool)((PetscReal)sum[0] >= PAMG_CHAIN_PART * (PetscReal)L->N);
+  if (*chains && !pamg->eliminate && sum[1] <= PAMG_TREE * (PetscInt64)L->N) pamg->tight = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -191,8 +191,8 @@ typedef struct {
 /* The options come first, up to place: PamgWhole.alone gets a copy of them */
 typedef struct {
   PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
-  PetscInt      eliminate;                              /* the most neighbours of a row that is eliminated, 0: none */
-  PetscInt      wantsmoother, wantpre, wantpost, wantk; /* as requested; PETSC_DECIDE: chosen by the place of the levels */
+  PetscInt      eliminate;                                             /* the most neighbours of a row that is eliminated, 0: none */
+  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanteliminate; /* as requested; PETSC_DECIDE: chosen by the place of the levels */
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;
@@ -229,6 +229,7 @@ typedef struct {
   PetscBool          stalled;
   PetscBool          uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host until the options or the PC are reset */
   PetscBool          chains;     /* so does a matrix with rows to eliminate */
+  PetscBool          tight;      /* chains and trees are many, and the place does not eliminate them: aggregates meet a part of the bound */
   PetscBool          symmetric;  /* the matrix is symmetric to rounding */
   PetscBool          warned[3];  /* warnings already given: K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt          *mate;       /* of the rows of a level during aggregation, with the data that rate a pair; NULL afterwards */

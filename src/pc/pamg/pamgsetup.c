@@ -17,7 +17,7 @@
 
 /*
   Levels are on the device when the rows of each process are there. Exceptions: the greedy matching is sequential, some matrices have no colouring for
-  Gauss-Seidel, and rows are eliminated on the host
+  Gauss-Seidel, and rows are eliminated on the host where the user wants that
 */
 PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr)
 {
@@ -33,12 +33,14 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
 {
   const PetscInt smoothings = pamg->wantsmoother < 0 ? steps->smoothings : 1;
 
-  pamg->setup    = steps;
-  pamg->place    = steps->place;
-  pamg->smoother = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : steps->smoother;
-  pamg->pre      = pamg->wantpre >= 0 ? pamg->wantpre : smoothings;
-  pamg->post     = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
-  pamg->klevels  = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
+  pamg->setup     = steps;
+  pamg->place     = steps->place;
+  pamg->smoother  = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : steps->smoother;
+  pamg->pre       = pamg->wantpre >= 0 ? pamg->wantpre : smoothings;
+  pamg->post      = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
+  pamg->klevels   = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
+  pamg->eliminate = pamg->wanteliminate >= 0 ? pamg->wanteliminate : steps->eliminate;
+  pamg->tight     = PETSC_FALSE;
   PCPAMGSetPrecision(pamg, pamg->wantprecision >= 0 ? (PamgPrecision)pamg->wantprecision : PAMG_DOUBLE);
 }
 
@@ -135,7 +137,7 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
   PamgLevel *L = &pamg->level[l], *C = L + 1;
   PetscInt64 count = 0, before = L->N;
-  PetscBool  done;
+  PetscBool  done, chains;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->n, &L->agg));
@@ -151,13 +153,13 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!done) {
-    PetscCall(PCPAMGHasChains(pamg, l, &done));
-    if (done && pamg->place->device) { // the set-up starts again on the host
+    PetscCall(PCPAMGHasChains(pamg, l, &chains));
+    if (chains && pamg->eliminate && pamg->place->device) { // the set-up starts again on the host
       pamg->chains = PETSC_TRUE;
       *worth       = PETSC_FALSE;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (done) PetscCall(PCPAMGEliminate(pamg, l, &count, &done));
+    if (chains && pamg->eliminate) PetscCall(PCPAMGEliminate(pamg, l, &count, &done));
   }
   if (!done) {
     PetscCall(PCPAMGAggregate(pamg, l));

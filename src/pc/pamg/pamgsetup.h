@@ -28,7 +28,7 @@ struct _PamgSetUpSteps {
   const char        *where;    /* for the view */
   /* Defaults of options */
   PamgSmoother smoother;
-  PetscInt     smoothings, klevels;
+  PetscInt     smoothings, klevels, eliminate;
   PetscBool    splitrhs; /* every smoother, not only Gauss-Seidel, needs L->localrhs */
   /* The diagonals of a matrix that stores them there, else NULL */
   PetscErrorCode (*diagonals)(Mat, const PolderDia **);
