@@ -501,8 +501,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
    Where the rows of a level lie in no grid and a fifth of them has one or two neighbours, as in trees, power grids and networks of pipes, rows with up to three
    neighbours are eliminated exactly, in rounds of rows that are not coupled to each other, and the Schur complement is the matrix of the next level. The rows
-   at the limits of a process stay. On GPUs no row is eliminated unless `-pc_pamg_eliminate` says so, since the host would have to do that and all that follows;
-   the aggregates meet half of the bound on their quality instead.
+   at the limits of a process stay. On GPUs no row is eliminated unless `-pc_pamg_eliminate` says so, since the host would have to do that and all that follows.
+   If rows have at most three neighbours on average, the aggregates meet half of the bound on their quality instead.
 
    If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy or rows are eliminated by request. On
    several of them, each has all of a small matrix (`-polder_min_rows_per_gpu`), and the preconditioner is that of one process.
