@@ -100,10 +100,7 @@ static __device__ __forceinline__ PolderIluReached FillStart(int slots, int memo
 {
   const PolderIluReached t = PolderIluReachedAt(slots, memory + threadIdx.x / 32 * POLDER_ILU_FILL_INTS(slots));
 
-  for (int s = threadIdx.x % 32; s < slots; s += 32) {
-    t.key[s]   = -1;
-    t.least[s] = POLDER_ILU_FILL_NEVER;
-  }
+  for (int s = threadIdx.x % 32; s < slots; s += 32) PolderIluForget(&t, s);
   if (threadIdx.x % 32 == 0) *t.n = 0;
   __syncwarp();
   return t;
@@ -111,12 +108,7 @@ static __device__ __forceinline__ PolderIluReached FillStart(int slots, int memo
 
 static __device__ __forceinline__ void FillClear(const FillSearch &f, const PolderIluReached &t)
 {
-  for (int a = f.lane; a < *t.n; a += 32) {
-    const int s = t.used[a];
-
-    t.key[s]   = -1;
-    t.least[s] = POLDER_ILU_FILL_NEVER;
-  }
+  for (int a = f.lane; a < *t.n; a += 32) PolderIluForget(&t, t.used[a]);
   __syncwarp();
   if (f.lane == 0) *t.n = 0;
   __syncwarp();

@@ -62,21 +62,26 @@ static PetscBool FillReach(FillSearch *f, PetscInt levels)
 
 static void FillClear(PolderIluReached *t)
 {
-  for (int a = 0; a < *t->n; ++a) {
-    t->key[t->used[a]]   = -1;
-    t->least[t->used[a]] = POLDER_ILU_FILL_NEVER;
-  }
+  for (int a = 0; a < *t->n; ++a) PolderIluForget(t, t->used[a]);
 }
 
 static FillSearch FillStart(const PolderIluGraph *g, PetscInt slots, int memory[])
 {
   FillSearch f = {.g = g, .t = PolderIluReachedAt((int)slots, memory)};
 
-  for (int s = 0; s < f.t.slots; ++s) {
-    f.t.key[s]   = -1;
-    f.t.least[s] = POLDER_ILU_FILL_NEVER;
-  }
+  for (int s = 0; s < f.t.slots; ++s) PolderIluForget(&f.t, s);
   return f;
+}
+
+/* Goes on to block row p. Is the table large enough for its search? */
+static PetscBool FillRow(FillSearch *f, PetscInt levels, PetscInt p)
+{
+  const PetscInt *block = f->g->block, b = PolderIluBlockOf(f->g->nblock, block, p);
+
+  f->r0 = block[b];
+  f->r1 = block[b + 1];
+  f->i  = (int)(p - f->r0);
+  return FillReach(f, levels);
 }
 
 void PolderIluFillCount_Host(const PolderIluGraph *g, PetscInt levels, PetscInt slots, PetscInt entries[], PetscInt64 all[2])
@@ -84,20 +89,15 @@ void PolderIluFillCount_Host(const PolderIluGraph *g, PetscInt levels, PetscInt 
   int        memory[POLDER_ILU_FILL_INTS(POLDER_ILU_FILL_MOST)];
   FillSearch f = FillStart(g, slots, memory);
 
-  for (PetscInt b = 0; b < g->nblock; ++b) {
-    f.r0 = g->block[b];
-    f.r1 = g->block[b + 1];
-    for (PetscInt p = f.r0; p < f.r1; ++p) {
-      f.i = (int)(p - f.r0);
-      if (!FillReach(&f, levels)) {
-        all[1] = 1;
-        return;
-      }
-      entries[p] = 1;
-      for (int a = 0; a < *f.t.n; ++a) entries[p] += PolderIluIsEntry(&f.t, f.t.used[a]);
-      all[0] += entries[p];
-      FillClear(&f.t);
+  for (PetscInt p = 0; p < g->nrow; ++p) {
+    if (!FillRow(&f, levels, p)) {
+      all[1] = 1;
+      return;
     }
+    entries[p] = 1;
+    for (int a = 0; a < *f.t.n; ++a) entries[p] += PolderIluIsEntry(&f.t, f.t.used[a]);
+    all[0] += entries[p];
+    FillClear(&f.t);
   }
 }
 
@@ -123,26 +123,21 @@ void PolderIluFillRows_Host(const PolderIluGraph *g, PetscInt levels, PetscInt s
   int        memory[POLDER_ILU_FILL_INTS(POLDER_ILU_FILL_MOST)];
   FillSearch f = FillStart(g, slots, memory);
 
-  for (PetscInt b = 0; b < g->nblock; ++b) {
-    f.r0 = g->block[b];
-    f.r1 = g->block[b + 1];
-    for (PetscInt p = f.r0; p < f.r1; ++p) {
-      const PetscInt *e = PolderIluEntries(g, p);
-      int             n;
+  for (PetscInt p = 0; p < g->nrow; ++p) {
+    const PetscInt *e = PolderIluEntries(g, p);
+    int             n;
 
-      f.i = (int)(p - f.r0);
-      (void)FillReach(&f, levels);
-      n = FillColumns(&f, f.t.before);
-      for (int a = 0; a < n; ++a) {
-        j[first[p] + a]      = f.t.before[a] - f.i;
-        source[first[p] + a] = -1;
-      }
-      for (PetscInt k = e[0]; k < e[1]; ++k) {
-        const PetscInt q = PolderIluColumn(g, p, k);
-
-        if (q >= f.r0 && q < f.r1) source[first[p] + PolderIluPlaceOf(n, f.t.before, (int)(q - f.r0))] = k;
-      }
-      FillClear(&f.t);
+    (void)FillRow(&f, levels, p);
+    n = FillColumns(&f, f.t.before);
+    for (int a = 0; a < n; ++a) {
+      j[first[p] + a]      = f.t.before[a] - f.i;
+      source[first[p] + a] = -1;
     }
+    for (PetscInt k = e[0]; k < e[1]; ++k) {
+      const PetscInt q = PolderIluColumn(g, p, k);
+
+      if (q >= f.r0 && q < f.r1) source[first[p] + PolderIluPlaceOf(n, f.t.before, (int)(q - f.r0))] = k;
+    }
+    FillClear(&f.t);
   }
 }

@@ -40,6 +40,12 @@ POLDER_ROW int PolderIluSlot(const PolderIluReached *t, int vertex)
   return (int)((unsigned int)vertex * 0x9e3779b1u >> 20) & (t->slots - 1);
 }
 
+POLDER_ROW void PolderIluForget(const PolderIluReached *t, int s)
+{
+  t->key[s]   = -1;
+  t->least[s] = POLDER_ILU_FILL_NEVER;
+}
+
 /* Has row i an entry in the column of the vertex in slot s? A walk to a column behind i leads through vertices below i in any case */
 POLDER_ROW PetscBool PolderIluIsEntry(const PolderIluReached *t, int s)
 {
