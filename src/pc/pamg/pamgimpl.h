@@ -417,7 +417,10 @@ static inline PolderRows PamgScaledEntries(const PamgLevel *L, PolderRows B)
 }
 
 /* pamgeliminate.c: levels of which rows with few neighbours are eliminated */
-/* Have many rows of level l so few neighbours that eliminating them pays? Not on grids. Below the first level only where a finer one did; collective */
+/*
+  Have many rows of level l so few neighbours that eliminating them pays? Not on grids. Below the first level only where a finer one did. Where rows are not
+  eliminated by default, it sets pamg->tight instead, if the graph is mostly chains and trees. Collective
+*/
 PETSC_INTERN PetscErrorCode PCPAMGHasChains(PC_PAMG *, PetscInt l, PetscBool *chains);
 /*
   Eliminates rows of level l and makes the local block of the matrix of the next, and its excess, on the host; *count: its rows on all processes. *done =
