@@ -98,14 +98,14 @@ int PolderRRBReducedEnds_CUDA(const PolderRRBGrid *g, const PetscScalar x[], Pet
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReduceKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ c,
-                                                                             const PetscScalar *__restrict__ b, PetscInt ld, PetscScalar *__restrict__ r)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReduceKernel(const __grid_constant__ PolderRRBGrid  g, const PetscScalar *__restrict__ c,
+                                                                             const __grid_constant__ PolderRRBNodes b, PetscScalar *__restrict__ r)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), h2 = g.nx / 2;
   const ptrdiff_t p = (ptrdiff_t)v * g.pitch + u;
 
   if (u >= g.hx || v >= g.hy) return;
-  const PolderRRBLines l = PolderRRBGetLines(&g, b, ld, v);
+  const PolderRRBLines l = PolderRRBGetLines(&b, v);
 
   c += g.origin;
   r[(size_t)v * g.hx + u] = PolderRRBReduceR1(g.size, g.pitch, c, p, l, 2 * u, PolderRRBWest(2 * u), PolderRRBEast(2 * u, g.nx));
@@ -113,52 +113,54 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReduceKernel(con
     r[(size_t)g.hx * (size_t)g.hy + (size_t)v * h2 + u] = PolderRRBReduceR2(g.size, g.pitch, c, p, l, 2 * u + 1, 2 * u, PolderRRBEast(2 * u + 1, g.nx));
 }
 
-int PolderRRBReduce_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream)
+int PolderRRBReduce_CUDA(const PolderRRBGrid *g, const PetscScalar c[], PolderRRBNodes b, PetscScalar r[], PolderStream stream)
 {
-  PolderRRBReduceKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, c, b, ld, r);
+  PolderRRBReduceKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, c, b, r);
   return cudaGetLastError();
 }
 
 static __global__ void __launch_bounds__(RRB_X *RRB_Y)
-  PolderRRBExpandKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ c, const PetscScalar *__restrict__ b,
-                        const PetscScalar *__restrict__ r, PetscScalar *__restrict__ x, PetscInt ld)
+  PolderRRBExpandKernel(const __grid_constant__ PolderRRBGrid g, const __grid_constant__ PolderRRBEnds ends, const PetscScalar *__restrict__ c,
+                        const __grid_constant__ PolderRRBNodes b, const PetscScalar *__restrict__ r, PetscScalar *own, PetscScalar *all)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), h2 = g.nx / 2;
   const ptrdiff_t p = (ptrdiff_t)v * g.pitch + u;
 
   if (u >= g.hx || v >= g.hy) return;
-  const PolderRRBLines l = PolderRRBGetLines(&g, b, ld, v);
-  const PolderRRBRows  q = PolderRRBGetRows(&g, r, v);
+  const PolderRRBLines l    = PolderRRBGetLines(&b, v);
+  const PolderRRBRows  q    = PolderRRBPartRows(&g, ends, r, v);
+  const bool           last = 2 * v + 1 == g.ny;
+  const PetscScalar    b1 = u < h2 ? l.c[2 * u + 1] : 0, b2 = last ? 0 : l.n[2 * u];
+  PetscScalar         *x = PolderRRBLineOf(&b, own, all, 2 * v) + 2 * u;
 
   c += g.origin;
-  x += (size_t)(2 * v) * (size_t)ld + 2 * (size_t)u;
   x[0] = q.c1[u];
-  if (u < h2) x[1] = PolderRRBExpandB1(g.size, c, p, q, l.c[2 * u + 1], u, PolderRRBEast(u, g.hx));
-  if (2 * v + 1 == g.ny) return;
-  x[ld] = PolderRRBExpandB2(g.size, c, p, q, l.n[2 * u], u, PolderRRBSame(u, h2), PolderRRBWest(u));
-  if (u < h2) x[ld + 1] = q.c2[u];
+  if (u < h2) x[1] = PolderRRBExpandB1(g.size, c, p, q, b1, u, PolderRRBEast(u, g.hx));
+  if (last) return;
+  x    = PolderRRBLineOf(&b, own, all, 2 * v + 1) + 2 * u;
+  x[0] = PolderRRBExpandB2(g.size, c, p, q, b2, u, PolderRRBSame(u, h2), PolderRRBWest(u));
+  if (u < h2) x[1] = q.c2[u];
 }
 
-int PolderRRBExpand_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld,
-                         PolderStream stream)
+int PolderRRBExpand_CUDA(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar c[], PolderRRBNodes b, const PetscScalar r[], PetscScalar own[],
+                         PetscScalar all[], PolderStream stream)
 {
-  PolderRRBExpandKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, c, b, r, x, ld);
+  PolderRRBExpandKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, ends, c, b, r, own, all);
   return cudaGetLastError();
 }
 
 static __global__ void __launch_bounds__(RRB_X *RRB_Y)
-  PolderRRBPickKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ x, PetscInt ld, PetscScalar *__restrict__ r)
+  PolderRRBPickKernel(const __grid_constant__ PolderRRBGrid g, const __grid_constant__ PolderRRBNodes x, PetscScalar *__restrict__ r)
 {
   const PetscInt u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), h2 = g.nx / 2;
 
   if (u >= g.hx || v >= g.hy) return;
-  x += (size_t)(2 * v) * (size_t)ld + 2 * (size_t)u;
-  r[(size_t)v * g.hx + u] = x[0];
-  if (u < h2 && v < g.ny / 2) r[(size_t)g.hx * (size_t)g.hy + (size_t)v * h2 + u] = x[ld + 1];
+  r[(size_t)v * g.hx + u] = PolderRRBLine(&x, 2 * v)[2 * u];
+  if (u < h2 && v < g.ny / 2) r[(size_t)g.hx * (size_t)g.hy + (size_t)v * h2 + u] = PolderRRBLine(&x, 2 * v + 1)[2 * u + 1];
 }
 
-int PolderRRBPick_CUDA(const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream)
+int PolderRRBPick_CUDA(const PolderRRBGrid *g, PolderRRBNodes x, PetscScalar r[], PolderStream stream)
 {
-  PolderRRBPickKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, x, ld, r);
+  PolderRRBPickKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, x, r);
   return cudaGetLastError();
 }

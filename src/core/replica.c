@@ -225,12 +225,21 @@ PetscErrorCode PolderReplicaSpread(PolderReplica replica, PetscScalar all[])
   const PolderGather *g = &replica->g;
 
   PetscFunctionBegin;
-  if (g->cell[0]) {
-    PetscCall(PolderReplicaGather(replica, NULL, all));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!replica->packed) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->n[g->rank], &replica->packed));
-  PetscCall(PolderReplicaTake(replica, all, replica->packed));
+  if (g->cell[0]) PetscCall(PolderReplicaGather(replica, NULL, all));
+  else PetscCall(PolderReplicaSpreadPart(replica, all + g->first[g->rank], all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderReplicaSpreadPart(PolderReplica replica, const PetscScalar part[], PetscScalar all[])
+{
+  PolderGather g = replica->g;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  g.first[g.rank] = 0;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (!replica->packed) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g.n[g.rank], &replica->packed));
+  PolderLaunch(PolderGatherTake_CUDA(&g, part, replica->packed, stream));
   PetscCall(PolderReplicaGather(replica, replica->packed, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,6 +28,8 @@ PETSC_INTERN PetscInt PolderReplicaSize(PolderReplica);
 PETSC_INTERN PetscErrorCode PolderReplicaGather(PolderReplica, const PetscScalar own[], PetscScalar all[]);
 /* The same where the values of this process are in `all` already. Collective */
 PETSC_INTERN PetscErrorCode PolderReplicaSpread(PolderReplica, PetscScalar all[]);
+/* The same where they are in part[], which begins with the first of them and has the others where `all` has them. Collective */
+PETSC_INTERN PetscErrorCode PolderReplicaSpreadPart(PolderReplica, const PetscScalar part[], PetscScalar all[]);
 /* The same with any number of values, total[r] of process r, one after the other in the order of the ranks. In rounds of the values of the replica, of which a
    process that has any values here must have some */
 PETSC_INTERN PetscErrorCode PolderReplicaGatherMany(PolderReplica, const PetscInt total[], const PetscScalar own[], PetscScalar all[]);

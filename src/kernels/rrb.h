@@ -3,7 +3,7 @@
 
 #include "cg.h"
 #include "views.h"
-#include "rrbrow.h"
+#include "rrbreduced.h"
 
 /*
   rrbfactor: the factorisation of one grid; c and x are its RRB_NCOEF and RRB_NWORK arrays. The order of the calls: rows are put; black nodes are lumped,
@@ -176,19 +176,18 @@ POLDER_LAUNCHER int PolderRRBReducedEnds_CUDA(const PolderRRBGrid *g, const Pets
 /* x has a border, see PolderRRBBorderRows() */
 PETSC_INTERN void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
 /*
-  Condenses the right-hand side and expands the solution, with c the factor of the first grid in double precision and vectors in natural order with rows ld
-  apart: r = b_r - S_rb D_b^-1 b_b; x = r on red nodes and D_b^-1 (b_b - S_br r) on black nodes.
+  Condenses the right-hand side and expands the solution, with c the factor of the first grid in double precision, for a grid or a part of one:
+  r = b_r - S_rb D_b^-1 b_b; x = r on red nodes and D_b^-1 (b_b - S_br r) on black nodes. ends: of r. Lines of x are in own and all where those of b are.
 */
-PETSC_INTERN void   PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[]);
-POLDER_LAUNCHER int PolderRRBReduce_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[],
-                                         PolderStream stream);
-PETSC_INTERN void   PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[],
-                                         PetscInt ld);
-POLDER_LAUNCHER int PolderRRBExpand_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[],
-                                         PetscInt ld, PolderStream stream);
+PETSC_INTERN void   PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], PolderRRBNodes b, PetscScalar r[]);
+POLDER_LAUNCHER int PolderRRBReduce_CUDA(const PolderRRBGrid *g, const PetscScalar c[], PolderRRBNodes b, PetscScalar r[], PolderStream stream);
+PETSC_INTERN void   PolderRRBExpand_Host(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar c[], PolderRRBNodes b, const PetscScalar r[],
+                                         PetscScalar own[], PetscScalar all[]);
+POLDER_LAUNCHER int PolderRRBExpand_CUDA(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar c[], PolderRRBNodes b, const PetscScalar r[],
+                                         PetscScalar own[], PetscScalar all[], PolderStream stream);
 /* r = x on red nodes */
-PETSC_INTERN void   PolderRRBPick_Host(const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[]);
-POLDER_LAUNCHER int PolderRRBPick_CUDA(const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream);
+PETSC_INTERN void   PolderRRBPick_Host(const PolderRRBGrid *g, PolderRRBNodes x, PetscScalar r[]);
+POLDER_LAUNCHER int PolderRRBPick_CUDA(const PolderRRBGrid *g, PolderRRBNodes x, PetscScalar r[], PolderStream stream);
 /*
   Host: r2 of z <- r with the r1 eliminated; backward, with scaling by the pivots, into the r1 of z. Device, in rrb.cu: PolderRRBForward_CUDA() and
   PolderRRBBackward_CUDA(), with vectors r and z of the red nodes (r1, then r2) instead of r and x, on a grid that is not half.

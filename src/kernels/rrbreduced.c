@@ -124,7 +124,7 @@ void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a
   if (dot) *dot = sum;
 }
 
-void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[])
+void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], PolderRRBNodes b, PetscScalar r[])
 {
   const size_t   s  = g->size;
   const PetscInt hx = g->hx, h2 = g->nx / 2, nx = g->nx;
@@ -133,7 +133,7 @@ void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const P
   c += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v, r += hx) {
     const ptrdiff_t      P = g->pitch, p = (ptrdiff_t)v * P;
-    const PolderRRBLines l = PolderRRBGetLines(g, b, ld, v);
+    const PolderRRBLines l = PolderRRBGetLines(&b, v);
 
     COLUMNS(hx, hx - 1, r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, PolderRRBWest(2 * u), PolderRRBEast(2 * u, nx)),
             r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, 2 * u - 1, 2 * u + 1));
@@ -144,18 +144,21 @@ void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const P
   }
 }
 
-void PolderRRBPick_Host(const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[])
+void PolderRRBPick_Host(const PolderRRBGrid *g, PolderRRBNodes x, PetscScalar r[])
 {
   for (PetscInt q = 0; q < 2; ++q) {
     for (PetscInt y = q; y < g->ny; y += 2) {
-      for (PetscInt i = q; i < g->nx; i += 2) *r++ = x[(size_t)y * (size_t)ld + (size_t)i];
+      const PetscScalar *line = PolderRRBLine(&x, y);
+
+      for (PetscInt i = q; i < g->nx; i += 2) *r++ = line[i];
     }
   }
 }
 
 #define PAIR(row, even, odd) (row)[2 * u] = even, (row)[2 * u + 1] = odd
 
-void PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld)
+void PolderRRBExpand_Host(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar c[], PolderRRBNodes b, const PetscScalar r[], PetscScalar own[],
+                          PetscScalar all[])
 {
   const size_t   s  = g->size;
   const PetscInt hx = g->hx, h2 = g->nx / 2;
@@ -163,15 +166,15 @@ void PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const P
   c += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v) {
     const ptrdiff_t      p    = (ptrdiff_t)v * g->pitch;
-    const PolderRRBLines l    = PolderRRBGetLines(g, b, ld, v);
-    const PolderRRBRows  q    = PolderRRBGetRows(g, r, v);
-    PetscScalar *restrict row = x + (size_t)(2 * v) * (size_t)ld;
+    const PolderRRBLines l    = PolderRRBGetLines(&b, v);
+    const PolderRRBRows  q    = PolderRRBPartRows(g, ends, r, v);
+    PetscScalar *restrict row = PolderRRBLineOf(&b, own, all, 2 * v);
 
     COLUMNS(h2, PetscMin(h2, hx - 1), PAIR(row, q.c1[u], PolderRRBExpandB1(s, c, p + u, q, l.c[2 * u + 1], u, PolderRRBEast(u, hx))),
             PAIR(row, q.c1[u], PolderRRBExpandB1(s, c, p + u, q, l.c[2 * u + 1], u, u + 1)));
     if (h2 < hx) row[2 * h2] = q.c1[h2];
     if (2 * v + 1 == g->ny) break;
-    row += ld;
+    row = PolderRRBLineOf(&b, own, all, 2 * v + 1);
     COLUMNS(h2, h2, PAIR(row, PolderRRBExpandB2(s, c, p + u, q, l.n[2 * u], u, PolderRRBSame(u, h2), PolderRRBWest(u)), q.c2[u]),
             PAIR(row, PolderRRBExpandB2(s, c, p + u, q, l.n[2 * u], u, u, u - 1), q.c2[u]));
     if (h2 < hx) row[2 * h2] = PolderRRBExpandB2(s, c, p + h2, q, l.n[2 * h2], h2, PolderRRBSame(h2, h2), PolderRRBWest(h2));

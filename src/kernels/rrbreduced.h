@@ -148,20 +148,59 @@ POLDER_NODE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscSca
          (A(RRB_S1NE, p) * x.c1[q.u] + A(RRB_S1SE, p + P) * x.n1[q.u] + A(RRB_S1SW, p + P + 1) * x.n1[q.other] + A(RRB_S1NW, p + 1) * x.c1[q.other]);
 }
 
-/* Rows 2v - 1 .. 2v + 2 of a vector in natural order, missing rows replaced likewise */
+/*
+  A vector of all nodes in natural order, lines ld apart, as a grid or a part of one reads it: y = 0 is its first line, and first <= y < last are the lines
+  that there are. Lines from <= y < to are in own, which begins with line `from`; the others are in all, which has line 0 at its beginning.
+*/
+typedef struct {
+  const PetscScalar *own, *all;
+  PetscInt           ld, first, last, from, to;
+} PolderRRBNodes;
+
+/* A vector that is in one array */
+POLDER_NODE PolderRRBNodes PolderRRBAllNodes(const PolderRRBGrid *g, const PetscScalar *b, PetscInt ld)
+{
+  PolderRRBNodes nodes;
+
+  nodes.own = nodes.all = b;
+  nodes.ld              = ld;
+  nodes.first = nodes.from = 0;
+  nodes.last = nodes.to = g->ny;
+  return nodes;
+}
+
+POLDER_NODE PetscBool PolderRRBIsOwn(const PolderRRBNodes *b, PetscInt y)
+{
+  return (PetscBool)(y >= b->from && y < b->to);
+}
+
+/* Line y of b; a missing one is replaced by an existing one */
+POLDER_NODE const PetscScalar *PolderRRBLine(const PolderRRBNodes *b, PetscInt y)
+{
+  const PetscInt l = y < b->first ? b->first : y < b->last ? y : b->last - 1;
+
+  return PolderRRBIsOwn(b, l) ? b->own + (ptrdiff_t)(l - b->from) * b->ld : b->all + (ptrdiff_t)l * b->ld;
+}
+
+/* Line y of a vector in own and all whose lines are where those of b are */
+POLDER_NODE PetscScalar *PolderRRBLineOf(const PolderRRBNodes *b, PetscScalar *own, PetscScalar *all, PetscInt y)
+{
+  return PolderRRBIsOwn(b, y) ? own + (ptrdiff_t)(y - b->from) * b->ld : all + (ptrdiff_t)y * b->ld;
+}
+
+/* Lines 2v - 1 .. 2v + 2 */
 typedef struct {
   const PetscScalar *s, *c, *n, *nn;
 } PolderRRBLines;
 
-POLDER_NODE PolderRRBLines PolderRRBGetLines(const PolderRRBGrid *g, const PetscScalar *b, PetscInt ld, PetscInt v)
+POLDER_NODE PolderRRBLines PolderRRBGetLines(const PolderRRBNodes *b, PetscInt v)
 {
-  const PetscInt y = 2 * v;
   PolderRRBLines l;
 
-  l.s  = y > 0 ? b + (size_t)(y - 1) * (size_t)ld : b;
-  l.c  = b + (size_t)y * (size_t)ld;
-  l.n  = y + 1 < g->ny ? b + (size_t)(y + 1) * (size_t)ld : b;
-  l.nn = y + 2 < g->ny ? b + (size_t)(y + 2) * (size_t)ld : b;
+  l.s  = PolderRRBLine(b, 2 * v - 1);
+  l.c  = PolderRRBLine(b, 2 * v);
+  l.n  = PolderRRBLine(b, 2 * v + 1);
+  l.nn = PolderRRBLine(b, 2 * v + 2);
   return l;
 }
 

@@ -61,12 +61,12 @@ PolderEmulate(PolderRRBReducedMultPart,
                PolderStream stream),
               g, ends, a, x, y, dot);
 PolderEmulate(PolderRRBReducedEnds, (const PolderRRBGrid *g, const PetscScalar x[], PetscScalar ends[], PolderStream stream), g, x, ends);
-PolderEmulate(PolderRRBReduce, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream), g, c,
-              b, ld, r);
+PolderEmulate(PolderRRBReduce, (const PolderRRBGrid *g, const PetscScalar c[], PolderRRBNodes b, PetscScalar r[], PolderStream stream), g, c, b, r);
 PolderEmulate(PolderRRBExpand,
-              (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld, PolderStream stream),
-              g, c, b, r, x, ld);
-PolderEmulate(PolderRRBPick, (const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream), g, x, ld, r);
+              (const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar c[], PolderRRBNodes b, const PetscScalar r[], PetscScalar own[], PetscScalar all[],
+               PolderStream stream),
+              g, ends, c, b, r, own, all);
+PolderEmulate(PolderRRBPick, (const PolderRRBGrid *g, PolderRRBNodes x, PetscScalar r[], PolderStream stream), g, x, r);
 
 int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, const PolderCGVectors *vectors, PolderCGState *state,
                      void *work, PolderStream stream)

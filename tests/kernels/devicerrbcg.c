@@ -43,8 +43,9 @@ static PetscErrorCode CheckFill(const PolderRRBGrid *g, PetscBool half, PetscBoo
 /* Vectors of red nodes at places that pairs can be read from and at others; those of all nodes with lines ld apart, NaN between them */
 static PetscErrorCode CheckVectors(const PolderRRBGrid *g, const Array *c, const Array *s, PolderStream stream, PetscInt *wrong)
 {
-  const size_t n = (size_t)((g->nx * g->ny + 1) / 2);
-  void        *work;
+  const size_t        n    = (size_t)((g->nx * g->ny + 1) / 2);
+  const PolderRRBEnds none = {NULL, NULL};
+  void               *work;
 
   PetscFunctionBeginUser;
   PetscCall(PolderDeviceGetWork(&work));
@@ -65,16 +66,16 @@ static PetscErrorCode CheckVectors(const PolderRRBGrid *g, const Array *c, const
     PetscCall(ArrayCompare(&q, 1e-13, wrong));
     PetscCall(ArrayCompare(&dot, 1e-11, wrong));
     PetscCall(Tell("product", g->nx, g->ny, form, before, *wrong));
-    PolderRRBReduce_Host(g, c->h, b.h, ld, q.h);
-    PolderLaunch(PolderRRBReduce_CUDA(g, c->d, b.d, ld, q.d, stream));
+    PolderRRBReduce_Host(g, c->h, PolderRRBAllNodes(g, b.h, ld), q.h);
+    PolderLaunch(PolderRRBReduce_CUDA(g, c->d, PolderRRBAllNodes(g, b.d, ld), q.d, stream));
     PetscCall(ArrayCompare(&q, 1e-13, wrong));
     PetscCall(Tell("reduction", g->nx, g->ny, form, before, *wrong));
-    PolderRRBExpand_Host(g, c->h, b.h, r.h, x.h, ld);
-    PolderLaunch(PolderRRBExpand_CUDA(g, c->d, b.d, r.d, x.d, ld, stream));
+    PolderRRBExpand_Host(g, none, c->h, PolderRRBAllNodes(g, b.h, ld), r.h, x.h, x.h);
+    PolderLaunch(PolderRRBExpand_CUDA(g, none, c->d, PolderRRBAllNodes(g, b.d, ld), r.d, x.d, x.d, stream));
     PetscCall(ArrayCompare(&x, 1e-13, wrong));
     PetscCall(Tell("expansion", g->nx, g->ny, form, before, *wrong));
-    PolderRRBPick_Host(g, b.h, ld, q.h);
-    PolderLaunch(PolderRRBPick_CUDA(g, b.d, ld, q.d, stream));
+    PolderRRBPick_Host(g, PolderRRBAllNodes(g, b.h, ld), q.h);
+    PolderLaunch(PolderRRBPick_CUDA(g, PolderRRBAllNodes(g, b.d, ld), q.d, stream));
     PetscCall(ArrayCompare(&q, 0, wrong));
     PetscCall(Tell("red values", g->nx, g->ny, form, before, *wrong));
     PetscCall(ArrayDestroy(&x, 0));
@@ -86,22 +87,115 @@ static PetscErrorCode CheckVectors(const PolderRRBGrid *g, const Array *c, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows v0 <= v < v1 of a grid as a grid of their own */
+static PolderRRBGrid PartOf(const PolderRRBGrid *g, PetscInt v0, PetscInt v1)
+{
+  PolderRRBGrid part = *g;
+
+  part.ny = PetscMin(2 * v1, g->ny) - 2 * v0;
+  part.hy = (part.ny + 1) / 2;
+  part.origin += (size_t)v0 * (size_t)g->pitch;
+  return part;
+}
+
+/* The red nodes of a part, r1 and then r2, from those of the whole */
+static PetscErrorCode TakePart(const PolderRRBGrid *g, const PolderRRBGrid *part, PetscInt v0, const PetscScalar whole[], PetscScalar red[])
+{
+  const PetscInt hx = g->hx, h2 = g->nx / 2;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscArraycpy(red, whole + v0 * hx, hx * part->hy));
+  PetscCall(PetscArraycpy(red + hx * part->hy, whole + hx * g->hy + v0 * h2, h2 * (part->ny / 2)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows beside a part of a vector of red nodes */
+static void TakeEnds(const PolderRRBGrid *g, PetscInt v0, PetscInt v1, const PetscScalar r[], PetscScalar below[], PetscScalar above[])
+{
+  const PetscInt hx = g->hx, h2 = g->nx / 2;
+
+  for (PetscInt u = 0; u < hx + h2; ++u) {
+    if (v0 > 0) below[u] = u < hx ? r[(v0 - 1) * hx + u] : r[hx * g->hy + (v0 - 1) * h2 + u - hx];
+    if (v1 < g->hy) above[u] = u < hx ? r[v1 * hx + u] : v1 < g->ny / 2 ? r[hx * g->hy + v1 * h2 + u - hx] : 0;
+  }
+}
+
+/* The reduction, expansion and red values of a part whose vectors of all nodes are in two arrays, against those of the whole in one */
+static PetscErrorCode CheckPartNodes(const PolderRRBGrid *g, const Array *c, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt      v0 = g->hy / 3, v1 = g->hy - g->hy / 4, hx = g->hx, h2 = g->nx / 2, nx = g->nx, before = *wrong;
+  const PolderRRBGrid part = PartOf(g, v0, v1);
+  const PetscInt      n = hx * part.hy + h2 * (part.ny / 2), from = part.ny / 3, to = part.ny - part.ny / 4, y0 = 2 * v0;
+  const PolderRRBEnds none = {NULL, NULL};
+  PolderRRBNodes      nodes;
+  Array               b, own, x, mine, r, q, red, y, below, above;
+
+  PetscFunctionBeginUser;
+  PetscCall(ArrayCreate((size_t)(nx * g->ny), PETSC_TRUE, 0, &b));
+  PetscCall(ArrayCreate((size_t)(nx * (to - from)), PETSC_FALSE, 0, &own));
+  PetscCall(ArrayCreate((size_t)(nx * g->ny), PETSC_FALSE, 0, &x));
+  PetscCall(ArrayCreate((size_t)(nx * (to - from)), PETSC_FALSE, 0, &mine));
+  PetscCall(ArrayCreate((size_t)((nx * g->ny + 1) / 2), PETSC_TRUE, 0, &r));
+  PetscCall(ArrayCreate((size_t)((nx * g->ny + 1) / 2), PETSC_FALSE, 0, &q));
+  PetscCall(ArrayCreate((size_t)n, PETSC_FALSE, 0, &red));
+  PetscCall(ArrayCreate((size_t)n, PETSC_FALSE, 0, &y));
+  PetscCall(ArrayCreate((size_t)(hx + h2), PETSC_FALSE, 0, &below));
+  PetscCall(ArrayCreate((size_t)(hx + h2), PETSC_FALSE, 0, &above));
+  PolderRRBReduce_Host(g, c->h, PolderRRBAllNodes(g, b.h, nx), q.h);
+  PetscCall(TakePart(g, &part, v0, q.h, y.h));
+  PetscCall(TakePart(g, &part, v0, r.h, red.h));
+  TakeEnds(g, v0, v1, r.h, below.h, above.h);
+  PolderRRBExpand_Host(g, none, c->h, PolderRRBAllNodes(g, b.h, nx), r.h, x.h, x.h);
+  PetscCall(PetscArraycpy(mine.h, x.h + (y0 + from) * nx, nx * (to - from)));
+  for (PetscInt l = 0; l < g->ny; ++l) // what is not of the part, or in the other array, stays as it was
+    for (PetscInt i = 0; i < nx && (l < y0 || l >= y0 + part.ny || (l >= y0 + from && l < y0 + to)); ++i) x.h[l * nx + i] = NAN;
+  PetscCall(PetscArraycpy(own.h, b.h + (y0 + from) * nx, nx * (to - from)));
+  for (PetscInt i = 0; i < nx * (to - from); ++i) b.h[(y0 + from) * nx + i] = NAN;
+  PetscCall(ArrayUpload(&b));
+  PetscCall(ArrayUpload(&own));
+  PetscCall(ArrayUpload(&red));
+  PetscCall(ArrayUpload(&below));
+  PetscCall(ArrayUpload(&above));
+  nodes = (PolderRRBNodes){.own = own.d, .all = b.d + y0 * nx, .ld = nx, .first = -(v0 > 0), .last = part.ny + (v1 < g->hy), .from = from, .to = to};
+  PolderLaunch(PolderRRBReduce_CUDA(&part, c->d, nodes, y.d, stream));
+  PetscCall(ArrayCompare(&y, 1e-13, wrong));
+  PetscCall(Tell("reduction of a part", nx, g->ny, 0, before, *wrong));
+  PolderLaunch(
+    PolderRRBExpand_CUDA(&part, (PolderRRBEnds){v0 > 0 ? below.d : NULL, v1 < g->hy ? above.d : NULL}, c->d, nodes, red.d, mine.d, x.d + y0 * nx, stream));
+  PetscCall(ArrayCompare(&mine, 1e-13, wrong));
+  PetscCall(ArrayCompare(&x, 1e-13, wrong));
+  PetscCall(Tell("expansion of a part", nx, g->ny, 0, before, *wrong));
+  PetscCall(PetscArraycpy(b.h + (y0 + from) * nx, own.h, nx * (to - from)));
+  PolderRRBPick_Host(g, PolderRRBAllNodes(g, b.h, nx), q.h);
+  PetscCall(TakePart(g, &part, v0, q.h, y.h));
+  PolderLaunch(PolderRRBPick_CUDA(&part, nodes, y.d, stream));
+  PetscCall(ArrayCompare(&y, 0, wrong));
+  PetscCall(Tell("red values of a part", nx, g->ny, 0, before, *wrong));
+  PetscCall(ArrayDestroy(&above, 0));
+  PetscCall(ArrayDestroy(&below, 0));
+  PetscCall(ArrayDestroy(&y, 0));
+  PetscCall(ArrayDestroy(&red, 0));
+  PetscCall(ArrayDestroy(&q, 0));
+  PetscCall(ArrayDestroy(&r, 0));
+  PetscCall(ArrayDestroy(&mine, 0));
+  PetscCall(ArrayDestroy(&x, 0));
+  PetscCall(ArrayDestroy(&own, 0));
+  PetscCall(ArrayDestroy(&b, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The rows of a part of the grid, and its ends, against the operations on the whole */
 static PetscErrorCode CheckPart(const PolderRRBGrid *g, const Array *s, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt v0 = g->hy / 3, v1 = g->hy - g->hy / 4, hx = g->hx, h2 = g->nx / 2, before = *wrong;
-  PolderRRBGrid  part = *g;
-  Array          r, q, x, y, dot, ends, below, above;
-  PetscScalar    total = 0;
-  PetscInt       k1, k2;
-  void          *work;
+  const PetscInt      v0 = g->hy / 3, v1 = g->hy - g->hy / 4, hx = g->hx, h2 = g->nx / 2, before = *wrong;
+  const PolderRRBGrid part = PartOf(g, v0, v1);
+  const PetscInt      k1 = part.hy, k2 = part.ny / 2;
+  Array               r, q, x, y, dot, ends, below, above;
+  PetscScalar         total = 0;
+  void               *work;
 
   PetscFunctionBeginUser;
   PetscCall(PolderDeviceGetWork(&work));
-  part.ny = PetscMin(2 * v1, g->ny) - 2 * v0;
-  part.hy = k1 = (part.ny + 1) / 2;
-  k2           = part.ny / 2;
-  part.origin += (size_t)v0 * (size_t)g->pitch;
   PetscCall(ArrayCreate((size_t)((g->nx * g->ny + 1) / 2), PETSC_TRUE, 0, &r));
   PetscCall(ArrayCreate((size_t)((g->nx * g->ny + 1) / 2), PETSC_FALSE, 0, &q));
   PetscCall(ArrayCreate((size_t)(hx * k1 + h2 * k2), PETSC_TRUE, 0, &x));
@@ -110,18 +204,13 @@ static PetscErrorCode CheckPart(const PolderRRBGrid *g, const Array *s, PolderSt
   PetscCall(ArrayCreate((size_t)(hx + h2), PETSC_TRUE, 0, &above));
   PetscCall(ArrayCreate((size_t)(2 * (hx + h2)), PETSC_FALSE, 0, &ends));
   PetscCall(ArrayCreate(1, PETSC_FALSE, 0, &dot));
-  PetscCall(PetscArraycpy(x.h, r.h + v0 * hx, hx * k1));
-  PetscCall(PetscArraycpy(x.h + hx * k1, r.h + hx * g->hy + v0 * h2, h2 * k2));
-  for (PetscInt u = 0; u < hx + h2; ++u) {
-    if (v0 > 0) below.h[u] = u < hx ? r.h[(v0 - 1) * hx + u] : r.h[hx * g->hy + (v0 - 1) * h2 + u - hx];
-    if (v1 < g->hy) above.h[u] = u < hx ? r.h[v1 * hx + u] : v1 < g->ny / 2 ? r.h[hx * g->hy + v1 * h2 + u - hx] : 0;
-  }
+  PetscCall(TakePart(g, &part, v0, r.h, x.h));
+  TakeEnds(g, v0, v1, r.h, below.h, above.h);
   PetscCall(ArrayUpload(&x));
   PetscCall(ArrayUpload(&below));
   PetscCall(ArrayUpload(&above));
   PolderRRBReducedMult_Host(g, s->h, r.h, q.h, NULL);
-  PetscCall(PetscArraycpy(y.h, q.h + v0 * hx, hx * k1));
-  PetscCall(PetscArraycpy(y.h + hx * k1, q.h + hx * g->hy + v0 * h2, h2 * k2));
+  PetscCall(TakePart(g, &part, v0, q.h, y.h));
   for (PetscInt i = 0; i < hx * k1 + h2 * k2; ++i) total += x.h[i] * y.h[i];
   dot.h[0] = total;
   PolderLaunch(
@@ -159,6 +248,7 @@ static PetscErrorCode CheckGrid(PetscInt nx, PetscInt ny, PolderStream stream, P
     PetscCall(CheckFill(&g, (PetscBool)(form % 2), (PetscBool)(form / 2), &c, &s, stream, wrong));
     PetscCall(CheckVectors(&g, &c, &s, stream, wrong));
     PetscCall(CheckPart(&g, &s, stream, wrong));
+    PetscCall(CheckPartNodes(&g, &c, stream, wrong));
     PetscCall(ArrayDestroy(&s, 0));
     PetscCall(ArrayDestroy(&c, 0));
   }

@@ -173,12 +173,13 @@ typedef struct {
   PetscInt      ngrid;
   PetscInt      y0, y1;                  /* lines of this process on the first grid */
   PetscInt      below, beyond;           /* 1: there are processes with lines below, above */
-  PolderRRBGrid g, wide;                 /* these lines; and two more towards each neighbour */
-  PolderReplica rows, lines;             /* values at both ends of the rows and of the lines of a process, in the order of all nodes */
+  PolderRRBGrid g;                       /* these lines */
+  PolderReplica rows;                    /* values at both ends of the rows of a process, in the order of all nodes: as many as the factor needs */
+  PolderReplica nodes, lines;            /* values at both ends of its rows, and of its lines: as many as vectors need */
   PolderReplica r1, ends;                /* the first row of r1, and the rows at both ends of a reduced vector, by process */
   PolderReplica near[PC_RRB_SHARED_MAX]; /* lines of r at both ends on grid k */
   PolderReplica next;                    /* the right-hand side of the first grid that is not shared */
-  PetscScalar  *own, *all, *above, *red; /* ends of this process, of all; r1 of all; a reduced vector on `wide` */
+  PetscScalar  *own, *all, *above;       /* ends of this process, of all; r1 of all */
   PetscScalar  *b, *x;                   /* reduced vectors of own lines, for PCRRBSharedApplyAll() */
 } RRBShared;
 

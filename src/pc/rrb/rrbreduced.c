@@ -126,23 +126,26 @@ static PetscErrorCode PCRRBReduceOne_Private(PC_RRB *rrb, const RRBReducedSteps 
   const RRBFirst first = (*steps->first)(rrb);
 
   PetscFunctionBegin;
-  PolderRun(steps->place, PolderRRBReduce, first.g, first.c, b, rrb->nx, r);
+  PolderRun(steps->place, PolderRRBReduce, first.g, first.c, PolderRRBAllNodes(first.g, b, rrb->nx), r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCRRBExpandOne_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
 {
-  const RRBFirst first = (*steps->first)(rrb);
+  const RRBFirst      first = (*steps->first)(rrb);
+  const PolderRRBEnds none  = {NULL, NULL};
 
   PetscFunctionBegin;
-  PolderRun(steps->place, PolderRRBExpand, first.g, first.c, b, r, x, rrb->nx);
+  PolderRun(steps->place, PolderRRBExpand, first.g, none, first.c, PolderRRBAllNodes(first.g, b, rrb->nx), r, x, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCRRBPickOne_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar r[])
 {
+  const PolderRRBGrid *g = (*steps->first)(rrb).g;
+
   PetscFunctionBegin;
-  PolderRun(steps->place, PolderRRBPick, (*steps->first)(rrb).g, x, rrb->nx, r);
+  PolderRun(steps->place, PolderRRBPick, g, PolderRRBAllNodes(g, x, rrb->nx), r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -130,7 +130,7 @@ PetscErrorCode PCRRBPickRanks(PC_RRB *rrb, const PetscScalar x[], PetscScalar r[
 
   PetscFunctionBegin;
   PetscCall(PCRRBToBox(rrb, x, &box));
-  PolderRRBPick_Host(&rrb->grid[0].g, box, PCRRBWidth(rrb), r);
+  PolderRRBPick_Host(&rrb->grid[0].g, PolderRRBAllNodes(&rrb->grid[0].g, box, PCRRBWidth(rrb)), r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

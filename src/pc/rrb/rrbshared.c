@@ -25,6 +25,7 @@ PetscErrorCode PCRRBSharedFree(RRBShared *shared)
 {
   PetscFunctionBegin;
   PetscCall(PolderReplicaDestroy(&shared->rows));
+  PetscCall(PolderReplicaDestroy(&shared->nodes));
   PetscCall(PolderReplicaDestroy(&shared->lines));
   for (PetscInt k = 1; k < shared->ngrid; ++k) PetscCall(PolderReplicaDestroy(&shared->near[k]));
   PetscCall(PolderReplicaDestroy(&shared->r1));
@@ -33,7 +34,6 @@ PetscErrorCode PCRRBSharedFree(RRBShared *shared)
   PetscCall(PolderDeviceFree(&shared->own));
   PetscCall(PolderDeviceFree(&shared->all));
   PetscCall(PolderDeviceFree(&shared->above));
-  PetscCall(PolderDeviceFree(&shared->red));
   PetscCall(PolderDeviceFree(&shared->b));
   PetscCall(PolderDeviceFree(&shared->x));
   *shared = (RRBShared){0};
@@ -49,10 +49,17 @@ static PetscInt RRBSharedCut(const PC_RRB *rrb, PetscInt ngrid, PetscInt r)
   return (rrb->rows.range[r] / rrb->nx + half) / (2 * half) * (2 * half);
 }
 
-/* Lines at the ends of rows and of lines that others may need: own rows and own lines differ by half of 2^ngrid lines and a part of one */
+/* Lines of a vector, at the ends of rows and of lines, that others may need: own rows and own lines differ by half of 2^ngrid lines and a part of one, and
+   an operation reads one more */
+static PetscInt RRBSharedBeside(PetscInt ngrid)
+{
+  return ((PetscInt)1 << (ngrid - 1)) + 2;
+}
+
+/* The same of the matrix, for the factor */
 static PetscInt RRBSharedMargin(PetscInt ngrid)
 {
-  return ((PetscInt)1 << (ngrid - 1)) + 1 + (RRB_BESIDE << ngrid);
+  return RRBSharedBeside(ngrid) + (RRB_BESIDE << ngrid);
 }
 
 /* Can the first ngrid grids be shared? */
@@ -113,11 +120,6 @@ PolderRRBGrid PCRRBSharedPart(const PC_RRB *rrb, PetscInt k, PetscInt *first)
   return k < shared->ngrid ? RRBSharedPart(g, *first, PetscMin(shared->y1 + beside, rrb->ny) >> k) : *g;
 }
 
-static size_t RRBSharedRed(const PolderRRBGrid *g)
-{
-  return (size_t)g->hx * (size_t)g->hy + (size_t)(g->nx / 2) * (size_t)(g->ny / 2);
-}
-
 /* Gathers of n values of each process, from number `first` on; last > 0: and of the n values before number `last` */
 static PetscErrorCode PCRRBSharedGather_Private(PC pc, PetscInt first, PetscInt n, PetscInt last, PolderReplica *replica)
 {
@@ -135,14 +137,16 @@ static PetscErrorCode PCRRBSharedGathers_Private(PC pc)
   PC_RRB              *rrb    = (PC_RRB *)pc->data;
   RRBShared           *shared = &rrb->whole.shared;
   const PolderRRBGrid *g      = &shared->g;
-  const PetscInt      *range = rrb->rows.range + rrb->rows.rank, margin = RRBSharedMargin(shared->ngrid) * rrb->nx, last = shared->ngrid;
+  const PetscInt      *range = rrb->rows.range + rrb->rows.rank, last = shared->ngrid;
+  const PetscInt       margin = RRBSharedMargin(last) * rrb->nx, beside = RRBSharedBeside(last) * rrb->nx;
   const PolderRRBStep *step = rrb->device.step;
   const PetscInt       size = rrb->rows.np[1], rank = rrb->rows.rank, ends = 2 * PolderRRBEndSize(g);
   PetscInt             y[2];
 
   PetscFunctionBegin;
   PetscCall(PCRRBSharedGather_Private(pc, range[0], margin, range[1], &shared->rows));
-  PetscCall(PCRRBSharedGather_Private(pc, shared->y0 * rrb->nx, margin, shared->y1 * rrb->nx, &shared->lines));
+  PetscCall(PCRRBSharedGather_Private(pc, range[0], beside, range[1], &shared->nodes));
+  PetscCall(PCRRBSharedGather_Private(pc, shared->y0 * rrb->nx, beside, shared->y1 * rrb->nx, &shared->lines));
   PetscCall(PCRRBSharedGather_Private(pc, rank * g->hx, g->hx, 0, &shared->r1));
   PetscCall(PCRRBSharedGather_Private(pc, rank * ends, ends, 0, &shared->ends));
   for (PetscInt k = 1; k < shared->ngrid; ++k) {
@@ -154,7 +158,6 @@ static PetscErrorCode PCRRBSharedGathers_Private(PC pc)
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ends, &shared->own));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ends * (size_t)size, &shared->all));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->hx * (size_t)size, &shared->above));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRBSharedRed(&shared->wide), &shared->red));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,7 +201,6 @@ PetscErrorCode PCRRBSharedSetUp(PC pc)
   shared->below  = rank > 0;
   shared->beyond = rank + 1 < rrb->rows.np[1];
   shared->g      = RRBSharedPart(&rrb->device.step[0].g, shared->y0, shared->y1);
-  shared->wide   = RRBSharedPart(&rrb->device.step[0].g, shared->y0 - 2 * shared->below, shared->y1 + 2 * shared->beyond);
   PetscCall(PCRRBSharedGathers_Private(pc));
   PetscCall(PCRRBSharedClear_Private(rrb));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,5 +208,7 @@ PetscErrorCode PCRRBSharedSetUp(PC pc)
 
 PetscInt PCRRBSharedSize(const PC_RRB *rrb)
 {
-  return (PetscInt)RRBSharedRed(&rrb->whole.shared.g);
+  const PolderRRBGrid *g = &rrb->whole.shared.g;
+
+  return g->hx * g->hy + (g->nx / 2) * (g->ny / 2);
 }

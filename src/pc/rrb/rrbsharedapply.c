@@ -3,15 +3,22 @@
 #include "kernels/cg.h"
 #include <petsc/private/pcimpl.h>
 
-/* *all: an array of all nodes that has the values of the own lines, and of the line beside them on both sides */
-static PetscErrorCode PCRRBSharedSpread_Private(PC_RRB *rrb, const PetscScalar own[], const PetscScalar **all)
+/* Own lines of a vector of which this process has its rows, and one line beside them on both sides: those that are not own rows come from others */
+static PetscErrorCode PCRRBSharedNodes_Private(PC_RRB *rrb, const PetscScalar own[], PolderRRBNodes *nodes)
 {
-  RRBWhole *whole = &rrb->whole;
+  RRBWhole        *whole  = &rrb->whole;
+  const RRBShared *shared = &whole->shared;
+  const PetscInt  *range = rrb->rows.range + rrb->rows.rank, nx = rrb->nx, from = (range[0] + nx - 1) / nx, to = range[1] / nx;
 
   PetscFunctionBegin;
-  PetscCall(PolderReplicaPut(whole->replica, own, whole->r));
-  PetscCall(PolderReplicaSpread(whole->shared.rows, whole->r));
-  *all = whole->r;
+  PetscCall(PolderReplicaSpreadPart(shared->nodes, own, whole->r));
+  *nodes = (PolderRRBNodes){.own   = own + (from * nx - range[0]),
+                            .all   = whole->r + (size_t)shared->y0 * (size_t)nx,
+                            .ld    = nx,
+                            .first = -shared->below,
+                            .last  = shared->y1 - shared->y0 + shared->beyond,
+                            .from  = from - shared->y0,
+                            .to    = to - shared->y0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,75 +38,64 @@ static PetscErrorCode PCRRBSharedEnds_Private(PC_RRB *rrb, const PetscScalar x[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The factor of the first grid in double precision */
+static const PetscScalar *RRBSharedFirst(const RRBDevice *d)
+{
+  return d->first ? d->first : (const PetscScalar *)d->step[0].c;
+}
+
 PetscErrorCode PCRRBSharedReduce(PC_RRB *rrb, const PetscScalar b[], PetscScalar r[])
 {
-  RRBShared           *shared = &rrb->whole.shared;
-  const PolderRRBGrid *g = &shared->g, *wide = &shared->wide;
-  const size_t         hx = (size_t)g->hx, h2 = (size_t)(g->nx / 2), n1 = hx * (size_t)g->hy, below = (size_t)shared->below;
-  const PetscScalar   *c = rrb->device.first ? rrb->device.first : (const PetscScalar *)rrb->device.step[0].c;
-  PolderStream         stream;
+  PolderRRBNodes nodes;
+  PolderStream   stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PCRRBSharedSpread_Private(rrb, b, &b));
-  PolderLaunch(PolderRRBReduce_CUDA(wide, c, b + (size_t)(shared->y0 - 2 * shared->below) * (size_t)rrb->nx, rrb->nx, shared->red, stream));
-  PetscCall(PolderDeviceToDevice(r, shared->red + below * hx, sizeof(*r) * n1));
-  PetscCall(PolderDeviceToDevice(r + n1, shared->red + hx * (size_t)wide->hy + below * h2, sizeof(*r) * h2 * (size_t)(g->ny / 2)));
+  PetscCall(PCRRBSharedNodes_Private(rrb, b, &nodes));
+  PolderLaunch(PolderRRBReduce_CUDA(&rrb->whole.shared.g, RRBSharedFirst(&rrb->device), nodes, r, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* shared.red <- the rows of r and one more on each side */
-static PetscErrorCode PCRRBSharedWiden_Private(PC_RRB *rrb, const PetscScalar r[])
+/* x, which has own lines as far as they are own rows, <- its other rows, which are in whole.z at the process that has their lines */
+static PetscErrorCode PCRRBSharedRest_Private(PC_RRB *rrb, const PolderRRBNodes *b, PetscScalar x[])
 {
-  RRBShared           *shared = &rrb->whole.shared;
-  const PolderRRBGrid *g      = &shared->g;
-  const size_t         hx = (size_t)g->hx, h2 = (size_t)(g->nx / 2), k1 = (size_t)g->hy, k2 = (size_t)(g->ny / 2);
-  PetscScalar         *r1 = shared->red, *r2 = r1 + hx * (size_t)shared->wide.hy;
-  PolderRRBEnds        ends = {NULL, NULL};
+  RRBWhole       *whole = &rrb->whole;
+  const PetscInt *range = rrb->rows.range + rrb->rows.rank, y0 = whole->shared.y0, y1 = whole->shared.y1;
+  const PetscInt  begin = PetscMax(b->from + y0, y0) * rrb->nx, end = PetscMin(b->to + y0, y1) * rrb->nx; // what x has
 
   PetscFunctionBegin;
-  PetscCall(PCRRBSharedEnds_Private(rrb, r, &ends));
-  if (ends.below) {
-    PetscCall(PolderDeviceToDevice(r1, ends.below, sizeof(*r) * hx));
-    PetscCall(PolderDeviceToDevice(r2, ends.below + hx, sizeof(*r) * h2));
-    r1 += hx;
-    r2 += h2;
-  }
-  PetscCall(PolderDeviceToDevice(r1, r, sizeof(*r) * hx * k1));
-  PetscCall(PolderDeviceToDevice(r2, r + hx * k1, sizeof(*r) * h2 * k2));
-  if (!ends.above) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceToDevice(r1 + hx * k1, ends.above, sizeof(*r) * hx));
-  PetscCall(PolderDeviceToDevice(r2 + h2 * k2, ends.above + hx, sizeof(*r) * h2));
+  PetscCall(PolderReplicaSpread(whole->shared.lines, whole->z));
+  PetscCall(PolderDeviceToDevice(x, whole->z + range[0], sizeof(*x) * (size_t)(begin - range[0])));
+  PetscCall(PolderDeviceToDevice(x + (end - range[0]), whole->z + end, sizeof(*x) * (size_t)(range[1] - end)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBSharedExpand(PC_RRB *rrb, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
 {
-  RRBWhole          *whole  = &rrb->whole;
-  RRBShared         *shared = &whole->shared;
-  const PetscScalar *c      = rrb->device.first ? rrb->device.first : (const PetscScalar *)rrb->device.step[0].c;
-  const size_t       nx = (size_t)rrb->nx, begin = (size_t)(shared->y0 - 2 * shared->below) * nx;
-  PolderStream       stream;
+  const RRBShared *shared = &rrb->whole.shared;
+  PetscScalar     *all    = rrb->whole.z + (size_t)shared->y0 * (size_t)rrb->nx;
+  PolderRRBNodes   nodes;
+  PolderRRBEnds    ends = {NULL, NULL};
+  PolderStream     stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PCRRBSharedSpread_Private(rrb, b, &b));
-  PetscCall(PCRRBSharedWiden_Private(rrb, r));
-  PolderLaunch(PolderRRBExpand_CUDA(&shared->wide, c, b + begin, shared->red, whole->z + begin, rrb->nx, stream));
-  PetscCall(PolderReplicaSpread(shared->lines, whole->z));
-  PetscCall(PCRRBWholeTake(rrb, x));
+  PetscCall(PCRRBSharedNodes_Private(rrb, b, &nodes));
+  PetscCall(PCRRBSharedEnds_Private(rrb, r, &ends));
+  PolderLaunch(PolderRRBExpand_CUDA(&shared->g, ends, RRBSharedFirst(&rrb->device), nodes, r, x + (nodes.own - b), all, stream));
+  PetscCall(PCRRBSharedRest_Private(rrb, &nodes, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBSharedPick(PC_RRB *rrb, const PetscScalar x[], PetscScalar r[])
 {
-  RRBShared   *shared = &rrb->whole.shared;
-  PolderStream stream;
+  PolderRRBNodes nodes;
+  PolderStream   stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PCRRBSharedSpread_Private(rrb, x, &x));
-  PolderLaunch(PolderRRBPick_CUDA(&shared->g, x + (size_t)shared->y0 * (size_t)rrb->nx, rrb->nx, r, stream));
+  PetscCall(PCRRBSharedNodes_Private(rrb, x, &nodes));
+  PolderLaunch(PolderRRBPick_CUDA(&rrb->whole.shared.g, nodes, r, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -58,6 +58,7 @@ static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, Pets
   PetscCall(PolderDeviceMalloc(bytes, &whole->r));
   PetscCall(PolderDeviceMalloc(bytes, &whole->z));
   PetscCall(PolderDeviceZero(whole->r, bytes));
+  PetscCall(PolderDeviceZero(whole->z, bytes)); // lines that are shared go to neighbours with some beside them
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
