@@ -425,7 +425,7 @@ int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, Po
 
 /* V: double or float */
 template <class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderToBfloatKernel(size_t n, const V *__restrict__ v, PolderBfloat *__restrict__ a, int *bad)
+static __device__ __forceinline__ void DiaToBfloat(size_t n, const V *__restrict__ v, PolderBfloat *__restrict__ a, int *bad)
 {
   for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
     const PolderBfloat rounded = PolderBfloatRound((float)v[i]);
@@ -435,21 +435,35 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderToBfloatKernel(size_t n, c
   }
 }
 
-template <class V>
-static int DiaToBfloat(size_t n, const V v[], PolderBfloat a[], int *bad, cudaStream_t stream)
+static unsigned int DiaToBfloatBlocks(size_t n)
 {
-  if (n) PolderToBfloatKernel<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, v, a, bad);
-  return (int)cudaGetLastError();
+  return (unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16);
+}
+
+static __global__ __launch_bounds__(POLDER_BLOCK) void PolderToBfloatKernel(size_t n, const float *v, PolderBfloat *a, int *bad)
+{
+  DiaToBfloat(n, v, a, bad);
 }
 
 int PolderToBfloat_CUDA(size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream)
 {
-  return DiaToBfloat(n, s, a, bad, stream);
+  if (n) PolderToBfloatKernel<<<DiaToBfloatBlocks(n), POLDER_BLOCK, 0, stream>>>(n, s, a, bad);
+  return (int)cudaGetLastError();
 }
 
-int PolderHalve_CUDA(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad, PolderStream stream)
+/* blockIdx.y is the array */
+static __global__ __launch_bounds__(POLDER_BLOCK) void PolderHalveKernel(const __grid_constant__ PolderHalving arrays, int *bad)
 {
-  return DiaToBfloat(n, v, a, bad, stream);
+  DiaToBfloat(arrays.n[blockIdx.y], arrays.v[blockIdx.y], arrays.a[blockIdx.y], bad);
+}
+
+int PolderHalve_CUDA(const PolderHalving *arrays, int *bad, PolderStream stream)
+{
+  size_t most = 0;
+
+  for (int k = 0; k < arrays->count; ++k) most = PetscMax(most, arrays->n[k]);
+  if (most) PolderHalveKernel<<<dim3(DiaToBfloatBlocks(most), (unsigned int)arrays->count), POLDER_BLOCK, 0, stream>>>(*arrays, bad);
+  return (int)cudaGetLastError();
 }
 
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt       m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,

@@ -247,13 +247,18 @@ void PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad)
   if (large) *bad = 1;
 }
 
-void PolderHalve_Host(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad)
+void PolderHalve_Host(const PolderHalving *arrays, int *bad)
 {
   int large = 0;
 
-  for (size_t i = 0; i < n; ++i) {
-    a[i] = PolderBfloatRound((float)v[i]);
-    large |= fabsf(PolderBfloatGet(a[i])) > FLT_MAX && PetscAbsScalar(v[i]) <= PETSC_MAX_REAL;
+  for (int k = 0; k < arrays->count; ++k) {
+    const PetscScalar *v = arrays->v[k];
+    PolderBfloat      *a = arrays->a[k];
+
+    for (size_t i = 0; i < arrays->n[k]; ++i) {
+      a[i] = PolderBfloatRound((float)v[i]);
+      large |= fabsf(PolderBfloatGet(a[i])) > FLT_MAX && PetscAbsScalar(v[i]) <= PETSC_MAX_REAL;
+    }
   }
   if (large) *bad = 1;
 }

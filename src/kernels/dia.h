@@ -45,6 +45,14 @@ POLDER_LAUNCHER int    PolderToSingle_CUDA(size_t n, const PetscScalar v[], floa
 /* a = s in bfloat16; sets *bad if a finite value becomes infinite */
 PETSC_INTERN void   PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad);
 POLDER_LAUNCHER int PolderToBfloat_CUDA(size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream);
-/* a = v in bfloat16, rounded to single precision first; sets *bad if a finite value becomes infinite */
-PETSC_INTERN void   PolderHalve_Host(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad);
-POLDER_LAUNCHER int PolderHalve_CUDA(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad, PolderStream stream);
+/* Arrays to be rounded together: a[k] = v[k], of n[k] values each */
+#define POLDER_HALVE 8
+typedef struct {
+  int                count;
+  size_t             n[POLDER_HALVE];
+  const PetscScalar *v[POLDER_HALVE];
+  PolderBfloat      *a[POLDER_HALVE];
+} PolderHalving;
+/* In bfloat16, rounded to single precision first; sets *bad if a finite value becomes infinite */
+PETSC_INTERN void   PolderHalve_Host(const PolderHalving *arrays, int *bad);
+POLDER_LAUNCHER int PolderHalve_CUDA(const PolderHalving *arrays, int *bad, PolderStream stream);

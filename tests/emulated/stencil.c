@@ -46,7 +46,7 @@ int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, Po
 
 PolderEmulate(PolderToBfloat, (size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream), n, s, a, bad);
 
-PolderEmulate(PolderHalve, (size_t n, const PetscScalar v[], PolderBfloat a[], int *bad, PolderStream stream), n, v, a, bad);
+PolderEmulate(PolderHalve, (const PolderHalving *arrays, int *bad, PolderStream stream), arrays, bad);
 
 int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream)
 {

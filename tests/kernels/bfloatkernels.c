@@ -48,12 +48,18 @@ static PetscErrorCode TestRounding(void)
   for (int k = 0; k < 1000; ++k) {
     const PetscScalar value = PetscPowReal(1.07, k - 500) * (k % 2 ? 1 : -1);
 
-    PolderHalve_Host(1, &value, got, &bad);
+    PolderHalve_Host(&(PolderHalving){1, {1}, {&value}, {got}}, &bad);
     PetscCheck(!bad && got[0] == PolderBfloatRound((float)value), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g becomes %x", (double)value, got[0]);
   }
-  PolderHalve_Host(1, &(const PetscScalar){INFINITY}, got, &bad);
+  PolderHalve_Host(&(PolderHalving){1, {1}, {&(const PetscScalar){INFINITY}}, {got}}, &bad);
   PetscCheck(!bad, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An infinite value is too large");
-  PolderHalve_Host(1, &(const PetscScalar){1e300}, got, &bad);
+  PolderHalve_Host(
+    &(PolderHalving){
+      2, {1,                       1                          },
+       {&(const PetscScalar){1}, &(const PetscScalar){1e300}},
+       {got,                     got + 1                    }
+  },
+    &bad);
   PetscCheck(bad, PETSC_COMM_SELF, PETSC_ERR_PLIB, "1e300 is not too large");
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "rounding: ok\n"));
   PetscFunctionReturn(PETSC_SUCCESS);

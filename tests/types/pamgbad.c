@@ -17,6 +17,7 @@ typedef enum {
   SHELL,
   NONSQUARE,
   SINGLE,
+  HALF_COARSE, // the couplings of its levels double from one to the next
   LARGE_LAST,
   NREFUSED,
   /* taken */
@@ -30,9 +31,25 @@ typedef enum {
   DIRICHLET,
   NBAD
 } Bad;
-static const char *const names[] = {"zero diagonal", "missing diagonal", "negative diagonal", "not a number",     "infinite",           "not definite",
-                                    "shell matrix",  "not square",       "single precision",  "large last level", "positive couplings", "disconnected",
-                                    "one row",       "empty processes",  "singular",          "many levels",      "identity",           "rows of the identity"};
+static const char *const names[] = {"zero diagonal",
+                                    "missing diagonal",
+                                    "negative diagonal",
+                                    "not a number",
+                                    "infinite",
+                                    "not definite",
+                                    "shell matrix",
+                                    "not square",
+                                    "single precision",
+                                    "half precision on a coarse level",
+                                    "large last level",
+                                    "positive couplings",
+                                    "disconnected",
+                                    "one row",
+                                    "empty processes",
+                                    "singular",
+                                    "many levels",
+                                    "identity",
+                                    "rows of the identity"};
 
 /* Local rows of this process: all on the last one, or as PETSc likes it */
 static PetscErrorCode LocalRows(Bad bad, PetscInt N, PetscInt *n)
@@ -58,6 +75,11 @@ static PetscErrorCode CreateBad(Bad bad, Mat *A)
   if (bad == SHELL) {
     PetscCall(MatCreateShell(PETSC_COMM_WORLD, n, n, N, N, NULL, A));
     PetscCall(MatShellSetOperation(*A, MATOP_MULT, (void (*)(void))MultShell));
+    PetscFunctionReturn(0);
+  }
+  if (bad == HALF_COARSE) {
+    PetscCall(PoissonAssemble(PETSC_COMM_WORLD, 3, 16, 1, A));
+    PetscCall(MatScale(*A, 2.5e37));
     PetscFunctionReturn(0);
   }
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, n, n, N, bad == NONSQUARE ? N + 1 : N, 5, NULL, 5, NULL, A));
@@ -99,6 +121,7 @@ static PetscErrorCode CreateBad(Bad bad, Mat *A)
 static const char *Options(Bad bad)
 {
   if (bad == SINGLE) return "-pc_pamg_precision single";
+  if (bad == HALF_COARSE) return "-pc_pamg_precision half -pc_pamg_coarse_limit 40";
   if (bad == LARGE_LAST) return "-pc_pamg_levels 1 -pc_pamg_coarse cholesky";
   if (bad == LEVELS) return "-pc_pamg_levels 64 -pc_pamg_coarse_limit 1";
   return "";

@@ -323,6 +323,7 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
   PamgWork         w;
 
   PetscFunctionBegin;
+  PetscCall(PCPAMGNeedPlaces(pamg));
   PetscCall(PamgWorkCreate(pamg, L, &w));
   for (PetscInt pass = 0; pass < pamg->passes; ++pass) {
     PamgMade pairs = {.agg = pass ? w.agg : L->agg};

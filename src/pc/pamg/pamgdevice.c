@@ -80,6 +80,7 @@ static PetscErrorCode PamgColourDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fou
   void        *work;
 
   PetscFunctionBegin;
+  PetscCall(PCPAMGNeedPlaces(pamg));
   PetscCall(PolderDeviceMalloc(size * (size_t)L->n, &colour));
   for (int b = 0; b < 2; ++b) PetscCall(PolderDeviceMalloc(size * (size_t)L->n, &left[b]));
   PetscCall(PolderDeviceMalloc(size * (POLDER_COLOURS + 2), &ptr));
@@ -112,23 +113,22 @@ static PetscErrorCode PamgToSingle(const PC_PAMG *pamg, size_t n, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Surveys the rows from the diagonals of the matrix, or from compressed rows; got[]: what PolderLevelRows_CUDA() finds. refresh: the pattern is as before */
-static PetscErrorCode PamgSurveyDevice(PC_PAMG *pamg, PetscInt l, const PolderDia *dia, const PolderLevelSurvey *survey, PetscBool refresh, PetscInt64 got[2])
+/* Surveys the rows from the diagonals of the matrix, or from compressed rows; *got: the row and the bound. refresh: the pattern is as before */
+static PetscErrorCode PamgSurveyDevice(PC_PAMG *pamg, PetscInt l, const PolderDia *dia, const PolderLevelSurvey *survey, PetscBool refresh, PamgFindings *got)
 {
-  PamgLevel       *L       = &pamg->level[l];
-  const PolderRows A       = PolderOwnRows(&L->csr);
-  const PetscInt64 good[2] = {(PetscInt64)L->n * 8, 0}; // initial values: no bad row, and the bound 0.0, whose bits are zero
-  PetscInt64      *there;
+  PamgLevel       *L     = &pamg->level[l];
+  PamgFindings    *found = &pamg->findings[l];
+  const PolderRows A     = PolderOwnRows(&L->csr);
+  const size_t     size  = offsetof(PamgFindings, count);
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(sizeof(good), &there));
-  PetscCall(PolderDeviceFromHost(there, good, sizeof(good)));
-  if (dia) PolderLaunch(PolderLevelDiaRows_CUDA(dia, survey, (PetscReal *)(there + 1), there, pamg->stream));
-  else PolderLaunch(PolderLevelRows_CUDA(&A, survey, (PetscReal *)(there + 1), there, pamg->stream));
+  *got = PamgNothing;
+  if (!L->ahead) PetscCall(PolderDeviceFromHost(found, got, size));
+  if (dia) PolderLaunch(PolderLevelDiaRows_CUDA(dia, survey, &found->bound, &found->row, pamg->stream));
+  else PolderLaunch(PolderLevelRows_CUDA(&A, survey, &found->bound, &found->row, pamg->stream));
   if (L->halo && !l && !refresh) PetscCall(PCPAMGFindOuter(pamg)); // the host works while the device does
-  if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, survey, (PetscReal *)(there + 1), there, pamg->stream));
-  PetscCall(PolderDeviceToHost(got, there, sizeof(good)));
-  PetscCall(PolderDeviceFree(&there));
+  if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, survey, &found->bound, &found->row, pamg->stream));
+  if (!L->ahead) PetscCall(PolderDeviceToHost(got, found, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,40 +137,39 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   PamgLevel        *L      = &pamg->level[l];
   PolderLevelSurvey survey = PCPAMGSurvey(pamg, l);
   const PolderDia  *dia    = NULL;
-  int              *large; // is set by rounding, which is judged elsewhere
-  PetscInt64        got[2] = {0, 0};
+  PamgFindings      got;
 
   PetscFunctionBegin;
   survey.dinv = (PetscReal *)L->dinv;
   if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*survey.dinv) * (size_t)(L->n + 1), &survey.dinv));
   if (!l && L->bydiagonals) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && !(dia->exact && dia->main >= 0 && dia->nd <= POLDER_LEVEL_DIAGONALS)) dia = NULL;
-  PetscCall(PamgSurveyDevice(pamg, l, dia, &survey, refresh, got));
-  if (dia && got[0] < (PetscInt64)L->n * 8) PetscCall(PamgSurveyDevice(pamg, l, NULL, &survey, PETSC_TRUE, got)); // what is wrong with that row
+  PetscCall(PamgSurveyDevice(pamg, l, dia, &survey, refresh, &got));
+  if (dia && got.row < INT64_MAX) PetscCall(PamgSurveyDevice(pamg, l, NULL, &survey, PETSC_TRUE, &got)); // what is wrong with that row
   if (pamg->precision != PAMG_DOUBLE) {
-    PetscCall(PolderDeviceMalloc(sizeof(*large), &large));
-    PetscCall(PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, large));
-    PetscCall(PolderDeviceFree(&large));
+    PetscCall(
+      PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, &pamg->findings[PAMG_LEVELS].large)); // which nobody reads: rounding is judged elsewhere
     PetscCall(PolderDeviceFree(&survey.dinv));
   }
   if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision != PAMG_DOUBLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
-  *row  = (PetscInt)(got[0] / 8);
-  *kind = (PolderRowKind)(got[0] % 8);
-  PetscCall(PetscMemcpy(&L->bound, &got[1], sizeof(L->bound)));
+  *row     = (PetscInt)PetscMin(got.row / 8, (PetscInt64)L->n);
+  *kind    = got.row < INT64_MAX ? (PolderRowKind)(got.row % 8) : POLDER_ROW_GOOD;
+  L->bound = got.bound;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Fills L->ownval from the rows; *ok: every entry lies on a stored diagonal */
-static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, PetscReal tol, int *there, PetscBool *ok)
+static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, PetscReal tol, PetscBool *ok)
 {
-  const PolderDia D = {.m = L->n, .n = L->n, .nd = dia->nd, .off = L->ownoff, .main = dia->main, .half = dia->half};
-  int             bad;
+  const PolderDia D     = {.m = L->n, .n = L->n, .nd = dia->nd, .off = L->ownoff, .main = dia->main, .half = dia->half};
+  PamgFindings   *found = &pamg->findings[L - pamg->level];
+  int             wrong = 0;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceZero(there, sizeof(*there)));
-  PolderLaunch(PolderDiaFill_CUDA(&D, (PetscScalar *const *)L->val, PolderOwnRows(&L->csr), tol, there, pamg->stream));
-  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
-  *ok = bad & POLDER_DIA_WRONG ? PETSC_FALSE : PETSC_TRUE;
+  if (!L->ahead) PetscCall(PolderDeviceZero(&found->wrong, sizeof(wrong)));
+  PolderLaunch(PolderDiaFill_CUDA(&D, (PetscScalar *const *)L->val, PolderOwnRows(&L->csr), tol, &found->wrong, pamg->stream));
+  if (!L->ahead) PetscCall(PolderDeviceToHost(&wrong, &found->wrong, sizeof(wrong)));
+  *ok = wrong & POLDER_DIA_WRONG ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +196,7 @@ static PetscErrorCode PamgFindOffsets(PamgLevel *L, PetscInt most, PetscInt *nd)
 }
 
 /* Finds the diagonals of a level whose matrix does not store them; dia->nd = 0: there are too many */
-static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, int *there)
+static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia)
 {
   const PetscInt  most  = PamgMostDiagonals(L->n, L->nz);
   const PetscBool fresh = (PetscBool)!L->ownoff;
@@ -222,10 +221,10 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
     dia->main = L->M.main;
   }
   PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, L->half));
-  PetscCall(PamgFillDiagonals(pamg, L, dia, pamg->symmetric ? POLDER_DIA_MIRROR : 0, there, &ok));
+  PetscCall(PamgFillDiagonals(pamg, L, dia, pamg->symmetric ? POLDER_DIA_MIRROR : 0, &ok));
   if (!ok && dia->half) { // the matrix is not symmetric
     PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
-    PetscCall(PamgFillDiagonals(pamg, L, dia, 0, there, &ok));
+    PetscCall(PamgFillDiagonals(pamg, L, dia, 0, &ok));
   }
   PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   dia->m = dia->n = L->n;
@@ -286,19 +285,18 @@ static PetscErrorCode PamgClassifyDevice(const PC_PAMG *pamg, PamgLevel *L)
 
 static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
-  PamgLevel       *L   = &pamg->level[l];
-  const PolderRows A   = PolderOwnRows(&L->csr);
-  const PolderDia *dia = NULL;
-  PolderDia        own = {0};
-  int             *there, bad;
+  PamgLevel       *L     = &pamg->level[l];
+  const PolderRows A     = PolderOwnRows(&L->csr);
+  const PolderDia *dia   = NULL;
+  PolderDia        own   = {0};
+  int             *large = &pamg->findings[l].large, bad = 0;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
   if (!l) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && (!dia->nd || dia->nd > POLDER_LEVEL_DIAGONALS)) dia = NULL;
   if (dia) PetscCall(PamgFreeOwnDiagonals(L));
   else {
-    PetscCall(PamgOwnDiagonalsDevice(pamg, L, &own, there));
+    PetscCall(PamgOwnDiagonalsDevice(pamg, L, &own));
     if (own.nd) dia = &own;
     if (l) L->bydiagonals = (PetscBool)(own.nd > 0);
   }
@@ -314,33 +312,31 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
                              .dinv = L->dinv};
   if (pamg->precision == PAMG_DOUBLE) {
     L->half = dia ? dia->half : PETSC_FALSE;
-    PetscCall(PolderDeviceFree(&there));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderDeviceZero(there, sizeof(*there)));
+  if (!L->ahead) PetscCall(PolderDeviceZero(large, sizeof(*large)));
   if (dia) PetscCall(PCPAMGKeepDiagonals(L));
-  if (dia && pamg->precision == PAMG_HALF && PCPAMGSums(pamg, l)) PetscCall(PCPAMGHalveDiagonals(pamg, L, dia, PCPAMGSums(pamg, l), there));
+  if (dia && pamg->precision == PAMG_HALF && PCPAMGSums(pamg, l)) PetscCall(PCPAMGHalveDiagonals(pamg, L, dia, PCPAMGSums(pamg, l), large));
   else if (dia) {
-    PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
+    PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, large));
     L->M.val = L->val;
-    if (PCPAMGSums(pamg, l)) PetscCall(PamgToSingle(pamg, (size_t)L->n, PCPAMGSums(pamg, l), (float *)L->val[dia->main], there));
-    else PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
+    if (PCPAMGSums(pamg, l)) PetscCall(PamgToSingle(pamg, (size_t)L->n, PCPAMGSums(pamg, l), (float *)L->val[dia->main], large));
+    else PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_FALSE, (float *)L->val[dia->main], large, pamg->stream));
     if (L->halo && !PCPAMGSums(pamg, l))
-      PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
+      PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_FALSE, (float *)L->val[dia->main], large, pamg->stream));
   } else {
     if (L->val) { // allocated for diagonals
       PetscCall(PolderDeviceFree(&L->rounded));
       PetscCall(PetscFree(L->val));
     }
     if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->rounded));
-    PetscCall(PamgToSingle(pamg, (size_t)L->nz, L->csr.aa, L->rounded, there));
+    PetscCall(PamgToSingle(pamg, (size_t)L->nz, L->csr.aa, L->rounded, large));
     L->M.aa = L->rounded;
-    PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_TRUE, L->rounded, there, pamg->stream));
-    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_TRUE, L->rounded, there, pamg->stream));
+    PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_TRUE, L->rounded, large, pamg->stream));
+    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_TRUE, L->rounded, large, pamg->stream));
   }
-  if (pamg->precision == PAMG_HALF && !L->M.bfloat) PetscCall(PCPAMGHalveEntries(pamg, L, there));
-  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
-  PetscCall(PolderDeviceFree(&there));
+  if (pamg->precision == PAMG_HALF && !L->M.bfloat) PetscCall(PCPAMGHalveEntries(pamg, L, large));
+  if (!L->ahead) PetscCall(PolderDeviceToHost(&bad, large, sizeof(bad)));
   if (bad) *fits = PETSC_FALSE;
   PetscCall(PamgClassifyDevice(pamg, L));
   PetscFunctionReturn(PETSC_SUCCESS);

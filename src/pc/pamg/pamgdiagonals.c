@@ -133,6 +133,7 @@ PetscErrorCode PCPAMGKeepDiagonals(PamgLevel *L)
 static PetscErrorCode PamgHalveDiagonals(const PC_PAMG *pamg, PamgLevel *L, const void *const from[], const PetscReal sums[], int *bad)
 {
   const PetscInt nd = L->M.nd, *off = L->M.off, first = L->half ? L->M.main : 0, ld = PolderStride(L->n);
+  PolderHalving  together = {0};
   const void   **val;
 
   PetscFunctionBegin;
@@ -144,9 +145,18 @@ static PetscErrorCode PamgHalveDiagonals(const PC_PAMG *pamg, PamgLevel *L, cons
     PolderBfloat  *to = (PolderBfloat *)val[d];
 
     if (hi <= lo) continue;
-    if (!sums) PolderRun(pamg->place, PolderToBfloat, (size_t)(hi - lo), (const float *)from[d] + lo, to + lo, bad);
-    else PolderRun(pamg->place, PolderHalve, (size_t)(hi - lo), (d == L->M.main ? sums : (const PetscScalar *)from[d]) + lo, to + lo, bad);
+    if (!sums) {
+      PolderRun(pamg->place, PolderToBfloat, (size_t)(hi - lo), (const float *)from[d] + lo, to + lo, bad);
+      continue;
+    }
+    together.n[together.count]   = (size_t)(hi - lo);
+    together.v[together.count]   = (d == L->M.main ? sums : (const PetscScalar *)from[d]) + lo;
+    together.a[together.count++] = to + lo;
+    if (together.count < POLDER_HALVE) continue;
+    PolderRun(pamg->place, PolderHalve, &together, bad);
+    together.count = 0;
   }
+  if (together.count) PolderRun(pamg->place, PolderHalve, &together, bad);
   PetscCall(PetscFree(L->val));
   L->M.val = L->val = val;
   PetscFunctionReturn(PETSC_SUCCESS);

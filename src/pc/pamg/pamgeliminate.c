@@ -244,7 +244,7 @@ PetscErrorCode PCPAMGEliminate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count, Pet
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   L->eliminates = PETSC_TRUE;
-  PetscCall(pamg->place->free(&pamg->gridplace));
+  PetscCall(PCPAMGFreePlaces(pamg));
   L->nc = C->n = S.A.n;
   C->nz        = S.A.i[C->n];
   for (PetscInt i = 0; i < L->n; ++i) L->agg[i] = L->nc;

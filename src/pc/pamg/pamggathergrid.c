@@ -75,8 +75,7 @@ static PetscErrorCode PamgFillWhole(PC_PAMG *pamg, const PamgLevel *L, PamgLevel
 
 PetscErrorCode PCPAMGGatherGrid(PC_PAMG *pamg, PetscInt l, PetscBool *done)
 {
-  PamgLevel   *L = &pamg->level[l], *C = L + 1;
-  PolderStream stream;
+  PamgLevel *L = &pamg->level[l], *C = L + 1;
 
   PetscFunctionBegin;
   if (L->border.B.dir) PetscCall(PolderReplicaCreate(L->comm, C->nown, NULL, &C->wholevalues));
@@ -89,10 +88,8 @@ PetscErrorCode PCPAMGGatherGrid(PC_PAMG *pamg, PetscInt l, PetscBool *done)
   PetscCall(PolderDeviceMalloc(sizeof(*C->ga) * (size_t)C->nz, &C->ga));
   PetscCall(PamgFillWhole(pamg, L, C, PETSC_TRUE));
   C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
-  PetscCall(PolderDeviceFree(&pamg->gridplace));
-  PetscCall(PolderDeviceMalloc(sizeof(*pamg->gridplace) * (size_t)C->N, &pamg->gridplace));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelGridPlaces_CUDA(&C->whole, pamg->gridplace, stream));
+  PetscCall(PCPAMGFreePlaces(pamg));
+  pamg->boxes = &C->whole;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,6 @@
 /* Pairwise-aggregation multigrid: levels whose rows form a 5- or 7-point stencil on a grid, which need no matching and interpolate linearly. */
 #include "pamgsetup.h"
+#include "kernels/dia.h"
 #include "kernels/labels.h"
 #include "kernels/level.h"
 #include "kernels/levelgridrow.h"
@@ -25,6 +26,23 @@
 #define PAMG_NARROW_SCALE 1e18
 /* Rows whose diagonal tells on the host, before a set-up in half precision is made, that it will not do */
 #define PAMG_SAMPLE 4000
+
+PetscErrorCode PCPAMGFreePlaces(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  PetscCall(pamg->place->free(&pamg->gridplace));
+  pamg->boxes = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGNeedPlaces(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  if (pamg->gridplace || !pamg->boxes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPlaceMalloc(pamg->place, PetscMax(1, pamg->boxes->nc), &pamg->gridplace));
+  PolderRun(pamg->place, PolderLevelGridPlaces, pamg->boxes, pamg->gridplace);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Where the cells of this process lie, for the grid with the strides near[]; first: the number of its first row in that grid. thin[] stays */
 static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], PolderLevelGrid *G)
@@ -95,7 +113,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
       if (!csr->rstart) break;
     }
     if (found) {
-      PetscCall(pamg->place->free(&pamg->gridplace));
+      PetscCall(PCPAMGFreePlaces(pamg));
       pamg->gridplace = place;
     } else PetscCall(pamg->place->free(&place));
   }
@@ -220,19 +238,52 @@ PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PolderLevelGridRule PamgSplitRule(const PC_PAMG *pamg)
+{
+  return (PolderLevelGridRule){.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
+}
+
+PetscBool PCPAMGMayRunAhead(const PC_PAMG *pamg, const PamgLevel *L)
+{
+  return (PetscBool)(pamg->place->device && L > pamg->level && !L->halo && !L->gathered && L->gridknown && pamg->grids && pamg->symmetric &&
+                     pamg->precision == PAMG_HALF && pamg->smoother != PAMG_SGS);
+}
+
+PetscErrorCode PCPAMGGridAhead(PC_PAMG *pamg, PetscInt l, PetscBool *sound)
+{
+  PamgLevel                   *L     = &pamg->level[l];
+  PamgFindings                *found = &pamg->findings[l];
+  const PolderLevelGridEntries A     = PamgGridEntries(L);
+  const PolderLevelGridRule    rule = {.weak = PAMG_GRID_WEAK, .mate = pamg->mate}, split = PamgSplitRule(pamg);
+
+  PetscFunctionBegin;
+  for (int d = 0; d < 3; ++d) L->grid.join[d] = 1;
+  PolderLevelGridCoarsen(&L->grid);
+  PolderRun(pamg->place, PolderLevelGridSurvey, &L->grid, &A, &rule, found->count);
+  PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &split, &found->split);
+  PetscCall(PolderPlaceTake(pamg->place, 1, found, &L->found));
+  *sound = (PetscBool)(L->found.row == INT64_MAX && !(L->found.wrong & POLDER_DIA_WRONG) && !L->found.large);
+  if (*sound) L->bound = L->found.bound;
+  else L->ahead = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* *count <- the number of boxes of all processes, negative if one of them falls into parts */
 static PetscErrorCode PamgCountBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *count)
 {
   PamgLevel                   *L     = &pamg->level[l];
   const PolderLevelGridEntries A     = PamgGridEntries(L);
-  const PolderLevelGridRule    rule  = {.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
-  PetscInt                     split = 0, *there;
+  const PolderLevelGridRule    rule  = PamgSplitRule(pamg);
+  PetscInt                     split = L->found.split, *there;
   PetscInt64                   all[2];
 
   PetscFunctionBegin;
-  PetscCall(PolderPlaceUpload(pamg->place, sizeof(split), &split, &there));
-  PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &rule, there);
-  PetscCall(PolderPlaceFetch(pamg->place, sizeof(split), &there, &split));
+  if (!(L->ahead && L->grid.join[0] && L->grid.join[1] && L->grid.join[2])) {
+    split = 0;
+    PetscCall(PolderPlaceUpload(pamg->place, sizeof(split), &split, &there));
+    PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &rule, there);
+    PetscCall(PolderPlaceFetch(pamg->place, sizeof(split), &there, &split));
+  }
   all[0] = L->grid.nc;
   all[1] = split;
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, all, 2, MPIU_INT64, MPI_SUM, L->comm);
@@ -250,7 +301,9 @@ static PetscErrorCode PamgChooseBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *box
   PetscFunctionBegin;
   *worth = PETSC_FALSE;
   if (!L->gridknown || !pamg->grids || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgSurveyGrid(pamg, l, pamg->mate, count));
+  if (L->ahead) {
+    for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = L->found.count[k];
+  } else PetscCall(PamgSurveyGrid(pamg, l, pamg->mate, count));
   if (count[4] || !count[3]) PetscFunctionReturn(PETSC_SUCCESS);
   few  = PAMG_GRID_MIXED * (PetscReal)count[3];
   many = (1 - PAMG_GRID_MIXED) * (PetscReal)count[3];
@@ -311,9 +364,8 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   for (int d = 0; d < 3; ++d) C->grid.thin[d] = L->grid.thin[d] || (L->grid.join[d] && L->grid.size[d] % 2);
   C->gridknown = PETSC_TRUE;
   C->along     = L->along;
-  PetscCall(place->free(&pamg->gridplace));
-  PetscCall(PolderPlaceMalloc(place, PetscMax(1, C->n), &pamg->gridplace));
-  PolderRun(place, PolderLevelGridPlaces, &L->grid, pamg->gridplace);
+  PetscCall(PCPAMGFreePlaces(pamg));
+  pamg->boxes = &L->grid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

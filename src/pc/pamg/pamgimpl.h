@@ -87,6 +87,16 @@ typedef struct {
   PetscInt64 rows, couplings, nextrows, nextcouplings, irregular;
 } PamgPass;
 
+/* What the steps of a set-up find on a level */
+typedef struct {
+  PetscInt64 row;   /* 8 times the first unusable row, plus its kind; INT64_MAX: none */
+  PetscReal  bound; /* PamgLevel.bound */
+  PetscInt   count[POLDER_LEVELGRID_COUNTS], split;
+  int        wrong, large; /* entries that its diagonals lack, or that have no mirror image; that its precision lacks */
+} PamgFindings;
+
+static const PamgFindings PamgNothing = {.row = INT64_MAX};
+
 /*
   One level. Its matrix is an AIJ matrix of Polder, so that diagonals and ghost values are obtained as for every other matrix. The matrix of the first level
   is that of the PC; the matrices of the other levels are built around row arrays of the PC. On the device only the first level has a matrix: M and the arrays
@@ -111,6 +121,8 @@ typedef struct {
   PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
   PolderLevelGrid   grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
   PetscBool         gridknown, isgrid;
+  PetscBool         ahead;      /* the steps of its set-up run before the host knows what those before have found, see PCPAMGGridAhead() */
+  PamgFindings      found;      /* what it then knows */
   int               along;      /* gridknown: the direction in which the rows of processes follow each other where each has whole planes: 1 or 2 */
   PamgBorder        border;     /* isgrid */
   PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
@@ -209,36 +221,39 @@ typedef struct {
   const PamgSetUpSteps *setup; /* the set-up steps of that place */
   const PamgSteps      *steps; /* the cycle steps of that place, in the precision of the cycle */
 
-  PetscInt           nlevel;
-  PamgLevel         *level;
-  PolderCoarse       coarse; /* solver of the last level when it is small */
-  KSP                ksp;    /* solver of the last level otherwise */
-  Vec                coarseb, coarsex;
-  const PolderPlace *coarseplace;  /* memory of the vectors of that solver: the host if several processes share the level */
-  PetscScalar       *coarsebuf[2]; /* [n + nghost] of the last level, in that memory */
-  PetscBool          direct;
-  PetscBool          centred;  /* single precision: the direct solver takes and gives vectors without mean, since the constant is in the kernel */
-  PolderStream       stream;   /* stream of a set-up on the device */
-  PetscReal          unit;     /* a power of two: in single precision, residuals are taken in units of it */
-  PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
-  PetscBool          lent;     /* the solver may have stored r in b of the first level, in single precision */
-  PolderLevelEnd     end;      /* of the last step on the first level */
-  PolderCGParts      parts;    /* end.parts: its result */
-  PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */
-  PetscInt           recorded; /* the number of set-ups and refreshes when the graph was recorded */
-  PetscBool          stalled;
-  PetscBool          uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host until the options or the PC are reset */
-  PetscBool          chains;     /* so does a matrix with rows to eliminate */
-  PetscBool          tight;      /* chains and trees are many, and the place does not eliminate them: aggregates meet a part of the bound */
-  PetscBool          symmetric;  /* the matrix is symmetric to rounding */
-  PetscBool          warned[3];  /* warnings already given: K-cycle in a method that is not flexible, not symmetric, blocks */
-  PetscInt          *mate;       /* of the rows of a level during aggregation, with the data that rate a pair; NULL afterwards */
-  PetscReal         *diagonal, *sum;
-  PetscReal         *excess, *magnitude; /* of the rows of the level made or refreshed last (excessrow.h), until its solver takes them */
-  PetscInt64        *gridplace;          /* grid coordinates of the rows of this process during the set-up; NULL: unknown */
-  PamgKeys           keys;
-  PetscInt           nsetup, nrefresh;
-  PamgWhole          whole;
+  PetscInt               nlevel;
+  PamgLevel             *level;
+  PolderCoarse           coarse; /* solver of the last level when it is small */
+  KSP                    ksp;    /* solver of the last level otherwise */
+  Vec                    coarseb, coarsex;
+  const PolderPlace     *coarseplace;  /* memory of the vectors of that solver: the host if several processes share the level */
+  PetscScalar           *coarsebuf[2]; /* [n + nghost] of the last level, in that memory */
+  PetscBool              direct;
+  PetscBool              centred;  /* single precision: the direct solver takes and gives vectors without mean, since the constant is in the kernel */
+  PolderStream           stream;   /* stream of a set-up on the device */
+  PetscReal              unit;     /* a power of two: in single precision, residuals are taken in units of it */
+  PetscReal             *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
+  PetscBool              lent;     /* the solver may have stored r in b of the first level, in single precision */
+  PolderLevelEnd         end;      /* of the last step on the first level */
+  PolderCGParts          parts;    /* end.parts: its result */
+  PolderDeviceGraph      graph;    /* on the device: recorded launches of the cycle on coarse levels */
+  PetscInt               recorded; /* the number of set-ups and refreshes when the graph was recorded */
+  PetscBool              stalled;
+  PetscBool              uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host until the options or the PC are reset */
+  PetscBool              chains;     /* so does a matrix with rows to eliminate */
+  PetscBool              tight;      /* chains and trees are many, and the place does not eliminate them: aggregates meet a part of the bound */
+  PetscBool              symmetric;  /* the matrix is symmetric to rounding */
+  PetscBool              warned[3];  /* warnings already given: K-cycle in a method that is not flexible, not symmetric, blocks */
+  PetscInt              *mate;       /* of the rows of a level during aggregation, with the data that rate a pair; NULL afterwards */
+  PetscReal             *diagonal, *sum;
+  PetscReal             *excess, *magnitude; /* of the rows of the level made or refreshed last (excessrow.h), until its solver takes them */
+  PetscInt64            *gridplace;          /* grid coordinates of the rows of this process during the set-up; NULL: unknown, or not computed yet */
+  const PolderLevelGrid *boxes;              /* the next cells of this grid have those coordinates, until PCPAMGNeedPlaces() computes them; NULL: none */
+  PamgFindings          *findings;           /* on the device, during a set-up: [PAMG_LEVELS + 1] */
+  void                  *vectors;            /* those of all levels, see PCPAMGSetUpWork() */
+  PamgKeys               keys;
+  PetscInt               nsetup, nrefresh;
+  PamgWhole              whole;
 } PC_PAMG;
 
 /* The next level is replicated if it has at most so many rows. A grid on devices: what one GPU does below takes less time than the exchanges of several */
@@ -371,6 +386,16 @@ PETSC_INTERN PetscErrorCode PCPAMGHandExcess(PC_PAMG *, const PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);
 
 /* pamggrid.c: levels that are grids */
+/* Grid coordinates: computes pamg->gridplace where that is still to be done; frees it */
+PETSC_INTERN PetscErrorCode PCPAMGNeedPlaces(PC_PAMG *);
+PETSC_INTERN PetscErrorCode PCPAMGFreePlaces(PC_PAMG *);
+/*
+  A level on a device that was made as a grid mostly needs nothing but what such levels need. So its steps are launched one after the other, up to the survey
+  that chooses its boxes, as if all its rows were usable and all directions were coarsened; then the host asks for all findings at once. *sound = PETSC_FALSE,
+  and L->ahead with it: something else was found, and the steps have to be repeated with an answer to each
+*/
+PETSC_INTERN PetscBool      PCPAMGMayRunAhead(const PC_PAMG *, const PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGGridAhead(PC_PAMG *, PetscInt l, PetscBool *sound);
 /*
   Sets pamg->gridplace to the grid coordinates of the rows of a 5- or 7-point stencil, relative to the first row of all processes or of this one, and
   L->gridknown, which is the same on all processes

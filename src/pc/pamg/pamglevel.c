@@ -10,7 +10,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   void **const rows[]    = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->gi, (void **)&L->gj, (void **)&L->ga};
   void **const others[]  = {(void **)&L->rounded, (void **)&L->halved, (void **)&L->ownval, (void **)&L->agg,  (void **)&L->ptr,
                             (void **)&L->row,     (void **)&L->order,  (void **)&L->diag,   (void **)&L->code, (void **)&L->classes};
-  void **const vectors[] = {&L->dinv, &L->b, &L->x, &L->iterate, &L->product, &L->correction, &L->localrhs, &L->ghost, &L->part};
+  void **const vectors[] = {&L->dinv, &L->ghost};
 
   PetscFunctionBegin;
   if (!first) PetscCall(MatDestroy(&L->A));
@@ -45,7 +45,9 @@ PetscErrorCode PCPAMGFree(PC_PAMG *pamg)
   PetscCall(PetscFree(pamg->level));
   PetscCall(PCPAMGFreeJudged(pamg));
   PetscCall(PCPAMGFreeExcess(pamg));
-  PetscCall(pamg->place->free(&pamg->gridplace));
+  PetscCall(pamg->place->free(&pamg->vectors));
+  PetscCall(PCPAMGFreePlaces(pamg));
+  PetscCall(pamg->place->free(&pamg->findings));
   PetscCall(PolderDeviceFree(&pamg->ksum));
   PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
   pamg->nlevel = 0;
@@ -152,16 +154,17 @@ PetscErrorCode PCPAMGNumberGhosts(PetscInt n, PetscInt theirs[], PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates a zeroed vector of n + 1 values and counts its bytes */
-static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, void **v)
+/* Vectors begin at multiples of so many bytes */
+#define PAMG_ALIGN 256
+
+/* A vector of n + 1 values after *used bytes of pamg->vectors, which is NULL where only the bytes are counted */
+static void PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, size_t *used, void **v)
 {
   const size_t bytes = PamgValueSize(pamg) * (size_t)(n + 1);
 
-  PetscFunctionBegin;
-  PetscCall(pamg->place->malloc(bytes, v));
-  PetscCall(pamg->place->zero(*v, bytes));
+  *v = pamg->vectors ? (char *)pamg->vectors + *used : NULL;
   L->bytes += (PetscInt64)bytes;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  *used += (bytes + PAMG_ALIGN - 1) / PAMG_ALIGN * PAMG_ALIGN;
 }
 
 /* Bytes of a level without vectors */
@@ -187,25 +190,41 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   return (PetscInt64)bytes;
 }
 
-PetscErrorCode PCPAMGSetUpWork(PC_PAMG *pamg)
+/* The vectors of all levels, one after the other; *bytes: of all */
+static void PamgVectors(PC_PAMG *pamg, size_t *bytes)
 {
   const PetscBool sgs = (PetscBool)(pamg->smoother == PAMG_SGS), diagonal = (PetscBool)(!sgs || !pamg->pre), kcycle = (PetscBool)(pamg->cycle == PAMG_K);
 
-  PetscFunctionBegin;
+  *bytes = 0;
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PamgLevel      *L    = &pamg->level[l];
     const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
 
     L->bytes = PamgBytes(pamg, L, (PetscBool)!l);
     if (l || pamg->precision != PAMG_DOUBLE) {
-      PetscCall(PamgVector(pamg, L, L->n, &L->b));
-      PetscCall(PamgVector(pamg, L, L->n, &L->x));
-      if (L->gathered) PetscCall(PamgVector(pamg, L, L->nown, &L->part));
+      PamgVector(pamg, L, L->n, bytes, &L->b);
+      PamgVector(pamg, L, L->n, bytes, &L->x);
+      if (L->gathered) PamgVector(pamg, L, L->nown, bytes, &L->part);
     }
-    if (!last && L->halo && (sgs || L->hasblocks || pamg->setup->splitrhs)) PetscCall(PamgVector(pamg, L, L->n, &L->localrhs));
-    if (!last && (diagonal || L->isgrid || L->eliminates || (twice && kcycle))) PetscCall(PamgVector(pamg, L, L->n, &L->iterate));
-    if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, L->n, &L->correction));
-    if (twice && kcycle) PetscCall(PamgVector(pamg, L, L->n, &L->product));
+    if (!last && L->halo && (sgs || L->hasblocks || pamg->setup->splitrhs)) PamgVector(pamg, L, L->n, bytes, &L->localrhs);
+    if (!last && (diagonal || L->isgrid || L->eliminates || (twice && kcycle))) PamgVector(pamg, L, L->n, bytes, &L->iterate);
+    if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PamgVector(pamg, L, L->n, bytes, &L->correction);
+    if (twice && kcycle) PamgVector(pamg, L, L->n, bytes, &L->product);
+  }
+}
+
+PetscErrorCode PCPAMGSetUpWork(PC_PAMG *pamg)
+{
+  size_t bytes;
+
+  PetscFunctionBegin;
+  PamgVectors(pamg, &bytes);
+  PetscCall(pamg->place->malloc(bytes, &pamg->vectors));
+  if (bytes) PetscCall(pamg->place->zero(pamg->vectors, bytes));
+  if (bytes) PamgVectors(pamg, &bytes);
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
+    PamgLevel *L = &pamg->level[l];
+
     if (L->halo) PetscCall(pamg->place->malloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->ghost));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -303,8 +303,9 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscCall(PetscFree(gj));
   PetscCall(PetscFree(ga));
   C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
+  PetscCall(PCPAMGNeedPlaces(pamg));
   if (pamg->gridplace) PetscCall(PamgDownload(sizeof(*place) * (size_t)C->nown, pamg->gridplace, &place));
-  PetscCall(PolderDeviceFree(&pamg->gridplace));
+  PetscCall(PCPAMGFreePlaces(pamg));
   PetscCall(PCPAMGGatherPlaces(L->comm, C, &place));
   if (place) PetscCall(PolderDeviceUpload(sizeof(*place) * (size_t)C->N, place, &pamg->gridplace));
   PetscCall(PetscFree(place));

@@ -179,20 +179,43 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The findings of all levels: none so far */
+static PetscErrorCode PamgClearFindings(PC_PAMG *pamg)
+{
+  PamgFindings none[PAMG_LEVELS + 1];
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l <= PAMG_LEVELS; ++l) none[l] = PamgNothing;
+  PetscCall(pamg->place->free(&pamg->findings));
+  PetscCall(PolderPlaceUpload(pamg->place, sizeof(none), none, &pamg->findings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows and entries of level l */
+static PetscErrorCode PamgSetUpEntries(PC pc, PetscInt l, PetscBool refresh)
+{
+  PetscFunctionBegin;
+  PetscCall(PCPAMGSetUpRows(pc, l, refresh));
+  if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets up level l and makes the rows of the next one; *last: there is no next level */
 static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
 {
   PC_PAMG   *pamg  = (PC_PAMG *)pc->data;
   PamgLevel *L     = &pamg->level[l];
-  PetscBool  found = PETSC_TRUE, worth = PETSC_FALSE;
+  PetscBool  found = PETSC_TRUE, worth = PETSC_FALSE, sound = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PamgBeginLevel(pamg, l));
   *last = (PetscBool)(L->N <= pamg->coarselimit || l + 1 >= pamg->maxlevels);
   if (!*last) PetscCall(PCPAMGMallocJudged(pamg, L->n));
   if (!l) PetscCall(PCPAMGMallocExcess(pamg));
-  PetscCall(PCPAMGSetUpRows(pc, l, PETSC_FALSE));
-  if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));
+  L->ahead = (PetscBool)(!*last && PCPAMGMayRunAhead(pamg, L));
+  PetscCall(PamgSetUpEntries(pc, l, PETSC_FALSE));
+  if (L->ahead) PetscCall(PCPAMGGridAhead(pamg, l, &sound));
+  if (!sound) PetscCall(PamgSetUpEntries(pc, l, PETSC_FALSE));
   if (pc->failedreason || PamgNeedsDouble(pamg)) *last = PETSC_TRUE;
   else if (!l) PetscCall(PamgFindExcess(pc));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -216,12 +239,13 @@ static PetscErrorCode PamgBuild(PC pc)
   PetscBool last = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(PamgClearFindings(pamg));
   while (!last) {
     const PetscInt l = pamg->nlevel++;
 
     PetscCall(PamgSetUpLevel(pc, l, &last));
   }
-  PetscCall(pamg->place->free(&pamg->gridplace));
+  PetscCall(PCPAMGFreePlaces(pamg));
   if (pc->failedreason || PamgNeedsDouble(pamg)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGSetUpWork(pamg));
   ++pamg->nsetup;
@@ -235,11 +259,12 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
 
   PetscFunctionBegin;
   *holds = PETSC_TRUE;
+  PetscCall(PamgClearFindings(pamg));
   PetscCall(pamg->setup->firstvalues(pamg));
   PetscCall(PCPAMGMallocExcess(pamg));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
-    PetscCall(PCPAMGSetUpRows(pc, l, PETSC_TRUE));
-    if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));
+    pamg->level[l].ahead = PETSC_FALSE;
+    PetscCall(PamgSetUpEntries(pc, l, PETSC_TRUE));
     if (PamgNeedsDouble(pamg)) *holds = PETSC_FALSE;
     if (pc->failedreason || !*holds) PetscFunctionReturn(PETSC_SUCCESS);
     if (!l) {
@@ -353,6 +378,7 @@ PetscErrorCode PCPAMGSetUpLevels(PC pc)
   }
   if (!pc->failedreason) PetscCall(PamgSetUpSolvers(pc));
   PetscCall(PCPAMGFreeExcess(pamg));
+  PetscCall(pamg->place->free(&pamg->findings));
   PetscCall(steps->restorerows(pc->pmat, &pamg->level[0].csr));
   if (pc->failedreason) PetscCall(PCPAMGFree(pamg));
   else pamg->keys = now;

@@ -165,6 +165,7 @@ static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
       PetscCall(PCPAMGGatherRows(comm, &own, C));
       PetscCall(PCPAMGGatherExcess(pamg, comm, C));
       PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, C->N, C->N, C->gi, C->gj, C->ga, &C->A));
+      PetscCall(PCPAMGNeedPlaces(pamg));
       PetscCall(PCPAMGGatherPlaces(comm, C, &pamg->gridplace));
       regular = PamgIsRegular(C->N, C->gi, C->gj, &nd, off);
     } else {
