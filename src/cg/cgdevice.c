@@ -405,7 +405,7 @@ static PetscErrorCode PolderCGDeviceRounded_Private(KSP ksp, PetscBool project, 
 
   PetscFunctionBegin;
   rounded->to = NULL;
-  if (cg->fused->residual && !project && device->kernel != CG_ATTACHED) PetscCall((*cg->fused->residual)(cg->pc, rounded));
+  if (cg->fused->residual && !project && device->kernel != CG_ATTACHED) PetscCall((*cg->fused->residual)(cg->pc, PETSC_TRUE, rounded));
   device->rounded = (PetscBool)(rounded->to != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

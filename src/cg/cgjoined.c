@@ -231,7 +231,7 @@ static PetscErrorCode PolderCGStep_Parted(KSP ksp, PetscBool project, Vec p, Vec
   (void)p;
   PolderCGSetAlpha(cg);
   cg->late = cg->alpha;
-  if (!project) PetscCall((*cg->fused->residual)(cg->pc, &rounded));
+  if (!project) PetscCall((*cg->fused->residual)(cg->pc, PETSC_FALSE, &rounded));
   cg->rounded = (PetscBool)(rounded.to != NULL);
   PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
   PetscCall(VecGetLocalSize(r, &n));

@@ -174,12 +174,12 @@ static PetscBool PamgEndsWithStep(const PC_PAMG *pamg)
   return (PetscBool)(pamg->place->device && pamg->nlevel > 1 && pamg->smoother != PAMG_SGS && pamg->post && (!halo || PolderHaloOnlyLaunches(halo)));
 }
 
-PetscErrorCode PCPAMGResidual(PC pc, PolderCGRounded *rounded)
+PetscErrorCode PCPAMGResidual(PC pc, PetscBool device, PolderCGRounded *rounded)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  pamg->lent     = (PetscBool)(pamg->precision != PAMG_DOUBLE && (!pamg->place->device || PamgEndsWithStep(pamg)));
+  pamg->lent     = (PetscBool)(pamg->precision != PAMG_DOUBLE && device == pamg->place->device && (!device || PamgEndsWithStep(pamg)));
   rounded->to    = pamg->lent ? (float *)pamg->level->b : NULL;
   rounded->scale = 1 / pamg->unit;
   PetscFunctionReturn(PETSC_SUCCESS);

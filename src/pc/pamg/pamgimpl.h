@@ -543,8 +543,8 @@ PETSC_INTERN PetscErrorCode PCPAMGApplyDevice(PC, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGBringsRho(PC, PetscBool parts, Vec r, Vec z, PetscBool *brings);
 /* Such an apply. rounded: r has been stored as PCPAMGResidual() says; parts: NULL, or z is left there */
 PETSC_INTERN PetscErrorCode PCPAMGApplyRho(PC, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *);
-/* Where the next apply takes r in single precision, to = NULL: nowhere */
-PETSC_INTERN PetscErrorCode PCPAMGResidual(PC, PolderCGRounded *);
+/* Where the next apply takes an r in single precision that is on the device, or on the host; to = NULL: nowhere */
+PETSC_INTERN PetscErrorCode PCPAMGResidual(PC, PetscBool device, PolderCGRounded *);
 /* Estimates the largest eigenvalue of D^-1 A on all levels but the last, while the arrays of the first level are set */
 PETSC_INTERN PetscErrorCode PCPAMGEstimateHost(PC);
 PETSC_INTERN PetscErrorCode PCPAMGEstimateDevice(PC);
