@@ -173,6 +173,7 @@ $(lssd $n 100)
 END
 done
 problem bubbles2d_1024 -dim 2 -n 1024 -bubbles 4 -contrast 1e3 -repeats 1 <<END
+$pamg
 $gamg
 $auto
 $rrb
@@ -182,6 +183,7 @@ $rrbauto
 END
 for contrast in 1e6 1e-3; do
   problem bubbles2d_1024_$contrast -dim 2 -n 1024 -bubbles 4 -contrast $contrast -repeats 1 <<END
+$pamg
 $gamg
 $rrb
 $rrbf
