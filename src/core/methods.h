@@ -15,8 +15,8 @@ typedef struct {
   /* z <- M^-1 r, together with (r, z) and the scalars that follow from it. *done = PETSC_FALSE: nothing is done, since r or the factor is not on the device */
   PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
   /* A preconditioner that works in single precision. residual: where it wants an r that is on the device, or on the host, with to = NULL if it rounds r itself
-     or works at the other place. Whoever updates r can store it there in the same pass, and calls applysingle with `rounded` before any other apply. This is applyrho but for parts: unless NULL they get z, which stays with the
-     preconditioner until its next apply, and the vector z is not touched */
+     or works at the other place. Whoever updates r can store it there in the same pass, and calls applysingle with `rounded` before any other apply. This is
+     applyrho but for parts: unless NULL they get z, which stays with the preconditioner until its next apply, and the vector z is not touched */
   PetscErrorCode (*residual)(PC, PetscBool device, PolderCGRounded *);
   PetscErrorCode (*applysingle)(PC, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *rho, PetscBool *done);
   /* The same for vectors of the host, without the scalars; *done = PETSC_FALSE: nothing is done, or rounded; parts = NULL: *done tells whether it would be */
