@@ -123,6 +123,10 @@ $pamg
 $pamgf
 $pamgd
 END
+problem lognormal3d_128 -dim 3 -n 128 -lognormal 3 <<END
+$auto
+$pamg
+END
 for contrast in 1e3 1e6; do
   problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
 $jacobi

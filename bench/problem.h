@@ -1,4 +1,4 @@
-/* The problem of the benchmarks: a grid of cells with bubbles of another coefficient, and a smooth right-hand side. */
+/* The problem of the benchmarks: a grid of cells with bubbles of another coefficient, or log-normal coefficients, and a smooth right-hand side. */
 #pragma once
 
 #include <petscvec.h>
@@ -7,6 +7,7 @@ typedef struct {
   PetscInt  dim, n[3], N, bubbles;
   PetscInt  first, rows;                    /* of this process: whole lines in 2-D, whole planes in 3-D */
   PetscReal contrast, shift, walls, peclet; /* walls: coefficient of a wall over that of its cell */
+  PetscReal sigma;                          /* coefficients are exp(sigma g), g normal in each cell by itself */
   PetscBool centre;
   PetscReal weight[3]; /* of the couplings in each direction */
   PetscInt  points;    /* > 0: no grid, but so many random points */
@@ -57,6 +58,7 @@ static inline PetscErrorCode GetProblem(Problem *p)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bubbles", &p->bubbles, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-centre", &p->centre, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-lognormal", &p->sigma, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-peclet", &p->peclet, NULL));
   PetscFunctionReturn(0);
@@ -87,11 +89,26 @@ static inline void Cell(const Problem *p, PetscInt row, PetscInt at[3])
   at[2] = row / p->n[0] / p->n[1];
 }
 
+/* A number between 0 and 1, exclusive, that belongs to k */
+static inline PetscReal Uniform(PetscInt64 k)
+{
+  uint64_t z = (uint64_t)k * 0x9e3779b97f4a7c15u; // splitmix64
+
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return ((PetscReal)((z ^ z >> 31) >> 11) + 0.5) / (PetscReal)(1LL << 53);
+}
+
 static inline PetscScalar Kappa(const Problem *p, PetscInt row)
 {
   PetscInt at[3];
 
   Cell(p, row, at);
+  if (p->sigma > 0) {
+    const PetscInt64 cell = 1 + at[0] + p->n[0] * (at[1] + (PetscInt64)p->n[1] * at[2]);
+
+    return PetscExpReal(p->sigma * PetscSqrtReal(-2 * PetscLogReal(Uniform(2 * cell))) * PetscCosReal(2 * PETSC_PI * Uniform(2 * cell + 1)));
+  }
   return LevelSet(p, at) > 0 ? p->contrast : 1.0;
 }
 

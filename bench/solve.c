@@ -2,7 +2,7 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "  -dim 2|3, -n <cells in each direction>, -nxy <nx,ny> : the grid of the unit square or cube\n"
                      "  -bubbles <k> : spheres of radius 0.3/k on a lattice of k in each direction, Neumann; 0: none, Dirichlet (default)\n"
                      "  -centre <bool> : one more bubble in the middle; "
-                     "-contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
+                     "-contrast <coefficient inside over outside>; -lognormal <sigma> : coefficients instead; -shift <s> : s is added to the diagonal\n"
                      "  -nz <n> : cells in the last direction, if others; -walls half|whole : Dirichlet values half a cell or a whole one away\n"
                      "  -points <k> : k random points of the unit cube instead of a grid, coupled to some 12 near ones each; one process\n"
                      "  -weights <x,y,z> : of the couplings in each direction of a grid\n"
