@@ -97,11 +97,32 @@ static PetscBool PCRRBHasOffsets_Private(const PolderCSR *csr, PetscInt i, Petsc
   return PETSC_TRUE;
 }
 
+/* The same from the diagonals of a matrix that stores them; *found = PETSC_FALSE: it does not */
+static PetscErrorCode PCRRBOffsetsDia_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[], PetscBool *found)
+{
+  const PolderDia *dia = NULL;
+
+  PetscFunctionBegin;
+  if (!csr->bi) PetscCall(PolderMatGetDia(pc->pmat, &dia));
+  *found = (PetscBool)(dia && dia->exact);
+  for (PetscInt d = 0; *found && d < dia->nd; ++d) {
+    PetscInt i = 0;
+
+    if (dia->off[d] <= 0) continue;
+    while (i < dia->m - dia->off[d] && dia->val[d][i] == 0) ++i;
+    if (i < dia->m - dia->off[d]) PCRRBAddOffset_Private(dia->off[d], n, offset);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The same over all processes, on the host; explicit zeros do not count. Rows with the same distances as the one before add none */
 static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
 {
+  PetscBool found;
+
   PetscFunctionBegin;
-  for (PetscInt i = 0, next; i < csr->m && *n <= MAXOFFSETS; i = next) {
+  PetscCall(PCRRBOffsetsDia_Private(pc, csr, n, offset, &found));
+  for (PetscInt i = found ? csr->m : 0, next; i < csr->m && *n <= MAXOFFSETS; i = next) {
     for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
       if (csr->aa[k] != 0) PCRRBAddOffset_Private(csr->aj[k] - i, n, offset);
     }
@@ -394,6 +415,7 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
 typedef struct {
   PetscScalar       *row[RRB_NROW], *above[3], *before[3];
   const PetscScalar *fetched; /* the next row that comes from another process */
+  const PolderDia   *dia;     /* the diagonals of a 5-point matrix in natural order, where it stores them; else NULL */
   RRBFault           fault;
   PetscBool          coupled, diagonal; /* a coupling; one to NE or NW */
 } RRBVisit;
@@ -468,27 +490,47 @@ static int PCRRBLookAtFive_Private(PetscInt n, const PetscScalar *restrict south
   return (int)seen;
 }
 
+/* entry[k][u] <- the entries, from S to N, of n nodes from node i on, if they have the rows of a 5-point stencil; in diagonals or, from compressed rows, in
+   space[k] */
+static PetscBool PCRRBFindFive_Private(const PolderCSR *csr, const RRBLine *line, const PolderDia *dia, PetscInt i, PetscInt n, PetscScalar *const space[5],
+                                       const PetscScalar *entry[5])
+{
+  const PetscInt *ai = csr->ai;
+
+  if (csr->bi && csr->bi[i] < csr->bi[i + n]) return PETSC_FALSE;
+  if (dia && (i < line->ld || i + n + line->ld > dia->m)) return PETSC_FALSE;
+  for (int k = 0; k < 5 && dia; ++k) entry[k] = dia->val[k] + i;
+  if (dia) return PETSC_TRUE;
+  if (!PCRRBIsFive_Private(ai[i], ai[i + 1], (RRBColumns){csr->aj, csr->aa, NULL}, i, line->first, line->ld)) return PETSC_FALSE;
+  if (PolderCSRNextUnlike(ai, csr->aj, i, i + n) < i + n) return PETSC_FALSE;
+  for (int k = 0; k < 5; ++k) {
+    PCRRBOneOfFive_Private(n, csr->aa + ai[i] + k, space[k]);
+    entry[k] = space[k];
+  }
+  return PETSC_TRUE;
+}
+
 /*
   Does PCRRBVisitNode_Private() for all nodes of a line but its ends, if they have the rows of a 5-point stencil, and nothing is recorded for one of them.
   Otherwise returns PETSC_FALSE, with couplings of these nodes that have no meaning
 */
 static PetscBool PCRRBVisitFive_Private(PC_RRB *rrb, const PolderCSR *csr, const RRBBox *box, const RRBLine *line, RRBVisit *visit)
 {
-  const PetscInt     n = box->x1 - box->x0 - 2, i = line->row + box->x0 - line->a + 1, *ai = csr->ai;
+  const PetscInt     n = box->x1 - box->x0 - 2, i = line->row + box->x0 - line->a + 1;
   PetscScalar *const row[RRB_NROW] = {visit->row[RRB_C] + 1, visit->row[RRB_E] + 1, visit->row[RRB_N] + 1, visit->row[RRB_NE] + 1, visit->row[RRB_SE] + 1};
   PetscScalar *const s = row[RRB_NE], *const w = row[RRB_SE]; /* until they are zero */
-  PetscScalar *const entry[5] = {s, w, row[RRB_C], row[RRB_E], row[RRB_N]};
+  PetscScalar *const space[5] = {s, w, row[RRB_C], row[RRB_E], row[RRB_N]};
+  const PetscScalar *entry[5];
   int                seen;
 
-  if (n < 1 || line->a > box->x0 || line->b < box->x1 || visit->diagonal || (csr->bi && csr->bi[i] < csr->bi[i + n])) return PETSC_FALSE;
-  if (!PCRRBIsFive_Private(ai[i], ai[i + 1], (RRBColumns){csr->aj, csr->aa, NULL}, i, line->first, line->ld)) return PETSC_FALSE;
-  if (PolderCSRNextUnlike(ai, csr->aj, i, i + n) < i + n) return PETSC_FALSE;
-  for (int k = 0; k < 5; ++k) PCRRBOneOfFive_Private(n, csr->aa + ai[i] + k, entry[k]);
-  seen = PCRRBLookAtFive_Private(n, visit->before[0] + 1, s, w, row[RRB_C], row[RRB_E], row[RRB_N]);
+  if (n < 1 || line->a > box->x0 || line->b < box->x1 || visit->diagonal || !PCRRBFindFive_Private(csr, line, visit->dia, i, n, space, entry))
+    return PETSC_FALSE;
+  seen = PCRRBLookAtFive_Private(n, visit->before[0] + 1, entry[0], entry[1], entry[2], entry[3], entry[4]);
   if (seen & FIVE_FAULT || (seen & FIVE_POSITIVE && rrb->matrix.positive == PETSC_MAX_INT) || (seen & FIVE_DEFICIT && rrb->matrix.deficit == PETSC_MAX_INT))
     return PETSC_FALSE;
   if (seen & FIVE_REGULAR) rrb->matrix.singular = PETSC_FALSE;
   if (seen & FIVE_COUPLED) visit->coupled = PETSC_TRUE;
+  for (int k = 2; k < 5 && visit->dia; ++k) memcpy(space[k], entry[k], sizeof(**space) * (size_t)n);
   for (PetscInt u = 0; u < n; ++u) visit->above[0][u + 1] = row[RRB_N][u];
   for (int f = 1; f < 3; ++f) {
     for (PetscInt u = 0; u < n; ++u) visit->above[f][u + 1] = 0;
@@ -509,6 +551,23 @@ static void PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y
   for (; x < reach.x1; ++x) PCRRBVisitNode_Private(rrb, csr, &box, &line, x, y, visit);
 }
 
+/* *dia: the diagonals of a matrix on one process whose stencil has five points, in natural order, if it stores them as they are; else NULL */
+static PetscErrorCode PCRRBFiveDiagonals_Private(PC pc, const PolderDia **dia)
+{
+  const PC_RRB  *rrb      = (const PC_RRB *)pc->data;
+  const PetscInt offset[] = {-rrb->nx, -1, 0, 1, rrb->nx};
+
+  PetscFunctionBegin;
+  *dia = NULL;
+  if (rrb->ranks.size) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetDia(pc->pmat, dia));
+  if (*dia && (!(*dia)->exact || (*dia)->nd != 5)) *dia = NULL;
+  for (PetscInt d = 0; d < 5 && *dia; ++d) {
+    if ((*dia)->off[d] != offset[d]) *dia = NULL;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCRRBVisitRows(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
 {
   PC_RRB      *rrb = (PC_RRB *)pc->data;
@@ -522,6 +581,7 @@ PetscErrorCode PCRRBVisitRows(PC pc, const PolderCSR *csr, PetscScalar work[], P
     visit.above[f]  = work + ld * (RRB_NROW + f) + 1;
     visit.before[f] = work + ld * (RRB_NROW + 3 + f) + 1;
   }
+  PetscCall(PCRRBFiveDiagonals_Private(pc, &visit.dia));
   rrb->matrix = (RRBMatrix){.nine = PETSC_FALSE, .singular = PETSC_TRUE, .positive = PETSC_MAX_INT, .deficit = PETSC_MAX_INT};
   if (rrb->ranks.size) PetscCall(PCRRBFetchRows_Private(rrb, csr, &visit.fault));
   for (PetscInt y = reach.y0; y < reach.y1 && y <= visit.fault.node / rrb->nx; ++y) {
