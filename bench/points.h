@@ -14,6 +14,14 @@ static inline double Draw(unsigned long long *state)
   return (double)((z ^ (z >> 31)) >> 11) * (1.0 / 9007199254740992.0);
 }
 
+/* Number i, from 0 on, of the sequence that Draw() makes from the state 0 */
+static inline double DrawAt(unsigned long long i)
+{
+  unsigned long long state = i * 0x9e3779b97f4a7c15ull;
+
+  return Draw(&state);
+}
+
 /* Points are numbered cell by cell of a grid of g^3, point i at x[3 i] .. x[3 i + 2]; cell c has the points start[c] .. start[c + 1] - 1 */
 typedef struct {
   PetscInt  n, g, *start;

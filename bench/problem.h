@@ -1,6 +1,7 @@
 /* The problem of the benchmarks: a grid of cells with bubbles of another coefficient, or log-normal coefficients, and a smooth right-hand side. */
 #pragma once
 
+#include "points.h"
 #include <petscvec.h>
 
 typedef struct {
@@ -89,25 +90,15 @@ static inline void Cell(const Problem *p, PetscInt row, PetscInt at[3])
   at[2] = row / p->n[0] / p->n[1];
 }
 
-/* A number between 0 and 1, exclusive, that belongs to k */
-static inline PetscReal Uniform(PetscInt64 k)
-{
-  uint64_t z = (uint64_t)k * 0x9e3779b97f4a7c15u; // splitmix64
-
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return ((PetscReal)((z ^ z >> 31) >> 11) + 0.5) / (PetscReal)(1LL << 53);
-}
-
 static inline PetscScalar Kappa(const Problem *p, PetscInt row)
 {
   PetscInt at[3];
 
   Cell(p, row, at);
   if (p->sigma > 0) {
-    const PetscInt64 cell = 1 + at[0] + p->n[0] * (at[1] + (PetscInt64)p->n[1] * at[2]);
+    const unsigned long long cell = (unsigned long long)(at[0] + p->n[0] * (at[1] + (PetscInt64)p->n[1] * at[2]));
 
-    return PetscExpReal(p->sigma * PetscSqrtReal(-2 * PetscLogReal(Uniform(2 * cell))) * PetscCosReal(2 * PETSC_PI * Uniform(2 * cell + 1)));
+    return PetscExpReal(p->sigma * PetscSqrtReal(-2 * PetscLogReal(1 - DrawAt(2 * cell))) * PetscCosReal(2 * PETSC_PI * DrawAt(2 * cell + 1)));
   }
   return LevelSet(p, at) > 0 ? p->contrast : 1.0;
 }

@@ -40,16 +40,6 @@ static PetscErrorCode CreateMatrix(Problem *p, Rows *rows, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* A number between -0.5 and 0.5 that looks random and is the same on any number of processes */
-static PetscReal Scatter(unsigned int i)
-{
-  unsigned long long h = (i + 1) * 0x9e3779b97f4a7c15ULL;
-
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
-  return (PetscReal)((h ^ (h >> 31)) >> 11) / 9007199254740992.0 - 0.5;
-}
-
 /* Another right-hand side than the smooth one, if the options name it */
 static PetscErrorCode SetRightHandSide(Mat A, Vec b)
 {
@@ -66,7 +56,7 @@ static PetscErrorCode SetRightHandSide(Mat A, Vec b)
 
     PetscCall(VecGetOwnershipRange(b, &start, &end));
     PetscCall(VecGetArrayWrite(b, &f));
-    for (PetscInt i = start; i < end; ++i) f[i - start] = Scatter((unsigned int)i);
+    for (PetscInt i = start; i < end; ++i) f[i - start] = DrawAt((unsigned long long)i) - 0.5;
     PetscCall(VecRestoreArrayWrite(b, &f));
   }
   if ((int)kind == 3) {

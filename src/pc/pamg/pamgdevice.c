@@ -119,16 +119,14 @@ static PetscErrorCode PamgSurveyDevice(PC_PAMG *pamg, PetscInt l, const PolderDi
   PamgLevel       *L     = &pamg->level[l];
   PamgFindings    *found = &pamg->findings[l];
   const PolderRows A     = PolderOwnRows(&L->csr);
-  const size_t     size  = offsetof(PamgFindings, count);
 
   PetscFunctionBegin;
   *got = PamgNothing;
-  if (!L->ahead) PetscCall(PolderDeviceFromHost(found, got, size));
   if (dia) PolderLaunch(PolderLevelDiaRows_CUDA(dia, survey, &found->bound, &found->row, pamg->stream));
   else PolderLaunch(PolderLevelRows_CUDA(&A, survey, &found->bound, &found->row, pamg->stream));
   if (L->halo && !l && !refresh) PetscCall(PCPAMGFindOuter(pamg)); // the host works while the device does
   if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, survey, &found->bound, &found->row, pamg->stream));
-  if (!L->ahead) PetscCall(PolderDeviceToHost(got, found, size));
+  if (!L->ahead) PetscCall(PolderDeviceToHost(got, found, offsetof(PamgFindings, count)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,10 +143,12 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   if (!l && L->bydiagonals) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && !(dia->exact && dia->main >= 0 && dia->nd <= POLDER_LEVEL_DIAGONALS)) dia = NULL;
   PetscCall(PamgSurveyDevice(pamg, l, dia, &survey, refresh, &got));
-  if (dia && got.row < INT64_MAX) PetscCall(PamgSurveyDevice(pamg, l, NULL, &survey, PETSC_TRUE, &got)); // what is wrong with that row
+  if (dia && got.row < INT64_MAX) { // what is wrong with that row
+    PetscCall(PamgForget(pamg, l));
+    PetscCall(PamgSurveyDevice(pamg, l, NULL, &survey, PETSC_TRUE, &got));
+  }
   if (pamg->precision != PAMG_DOUBLE) {
-    PetscCall(
-      PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, &pamg->findings[PAMG_LEVELS].large)); // which nobody reads: rounding is judged elsewhere
+    PetscCall(PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, &pamg->findings[PAMG_LEVELS].large)); // it is judged elsewhere
     PetscCall(PolderDeviceFree(&survey.dinv));
   }
   if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision != PAMG_DOUBLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
@@ -166,7 +166,6 @@ static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const
   int             wrong = 0;
 
   PetscFunctionBegin;
-  if (!L->ahead) PetscCall(PolderDeviceZero(&found->wrong, sizeof(wrong)));
   PolderLaunch(PolderDiaFill_CUDA(&D, (PetscScalar *const *)L->val, PolderOwnRows(&L->csr), tol, &found->wrong, pamg->stream));
   if (!L->ahead) PetscCall(PolderDeviceToHost(&wrong, &found->wrong, sizeof(wrong)));
   *ok = wrong & POLDER_DIA_WRONG ? PETSC_FALSE : PETSC_TRUE;
@@ -224,6 +223,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
   PetscCall(PamgFillDiagonals(pamg, L, dia, pamg->symmetric ? POLDER_DIA_MIRROR : 0, &ok));
   if (!ok && dia->half) { // the matrix is not symmetric
     PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
+    PetscCall(PamgForget(pamg, (PetscInt)(L - pamg->level)));
     PetscCall(PamgFillDiagonals(pamg, L, dia, 0, &ok));
   }
   PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
@@ -314,7 +314,6 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     L->half = dia ? dia->half : PETSC_FALSE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!L->ahead) PetscCall(PolderDeviceZero(large, sizeof(*large)));
   if (dia) PetscCall(PCPAMGKeepDiagonals(L));
   if (dia && pamg->precision == PAMG_HALF && PCPAMGSums(pamg, l)) PetscCall(PCPAMGHalveDiagonals(pamg, L, dia, PCPAMGSums(pamg, l), large));
   else if (dia) {

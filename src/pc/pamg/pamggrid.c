@@ -143,19 +143,41 @@ static PolderLevelGridEntries PamgGridEntries(const PamgLevel *L)
   return A;
 }
 
-/* The counts of PolderLevelGridSurvey_Host() over all processes. mate = NULL: no row is left out */
-static PetscErrorCode PamgSurveyGrid(PC_PAMG *pamg, PetscInt l, const PetscInt mate[], PetscInt64 count[])
+/* The findings of level l <- the counts of PolderLevelGridSurvey_Host() on this process. mate = NULL: no row is left out */
+static PetscErrorCode PamgFindWeak(PC_PAMG *pamg, PetscInt l, const PetscInt mate[])
 {
-  PamgLevel                   *L                            = &pamg->level[l];
-  const PolderLevelGridEntries A                            = PamgGridEntries(L);
-  const PolderLevelGridRule    rule                         = {.weak = PAMG_GRID_WEAK, .mate = mate, .excess = l ? NULL : pamg->excess};
-  PetscInt                     own[POLDER_LEVELGRID_COUNTS] = {0}, *there;
+  PamgLevel                   *L    = &pamg->level[l];
+  const PolderLevelGridEntries A    = PamgGridEntries(L);
+  const PolderLevelGridRule    rule = {.weak = PAMG_GRID_WEAK, .mate = mate, .excess = l ? NULL : pamg->excess};
 
   PetscFunctionBegin;
-  PetscCall(PolderPlaceUpload(pamg->place, sizeof(own), own, &there));
-  PolderRun(pamg->place, PolderLevelGridSurvey, &L->grid, &A, &rule, there);
-  PetscCall(PolderPlaceFetch(pamg->place, sizeof(own), &there, own));
-  for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = own[k];
+  PolderRun(pamg->place, PolderLevelGridSurvey, &L->grid, &A, &rule, pamg->findings[l].count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The findings of level l <- the number of boxes of this process that fall into parts */
+static PetscErrorCode PamgFindSplit(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel                   *L    = &pamg->level[l];
+  const PolderLevelGridEntries A    = PamgGridEntries(L);
+  const PolderLevelGridRule    rule = {.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
+
+  PetscFunctionBegin;
+  PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &rule, &pamg->findings[l].split);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The counts over all processes */
+static PetscErrorCode PamgSurveyGrid(PC_PAMG *pamg, PetscInt l, const PetscInt mate[], PetscInt64 count[])
+{
+  PamgLevel *L = &pamg->level[l];
+
+  PetscFunctionBegin;
+  if (!L->ahead) {
+    PetscCall(PamgFindWeak(pamg, l, mate));
+    PetscCall(PolderPlaceTake(pamg->place, POLDER_LEVELGRID_COUNTS, pamg->findings[l].count, L->found.count));
+  }
+  for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = L->found.count[k];
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, count, POLDER_LEVELGRID_COUNTS, MPIU_INT64, MPI_SUM, L->comm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -238,11 +260,6 @@ PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PolderLevelGridRule PamgSplitRule(const PC_PAMG *pamg)
-{
-  return (PolderLevelGridRule){.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
-}
-
 PetscBool PCPAMGMayRunAhead(const PC_PAMG *pamg, const PamgLevel *L)
 {
   return (PetscBool)(pamg->place->device && L > pamg->level && !L->halo && !L->gathered && L->gridknown && pamg->grids && pamg->symmetric &&
@@ -251,41 +268,38 @@ PetscBool PCPAMGMayRunAhead(const PC_PAMG *pamg, const PamgLevel *L)
 
 PetscErrorCode PCPAMGGridAhead(PC_PAMG *pamg, PetscInt l, PetscBool *sound)
 {
-  PamgLevel                   *L     = &pamg->level[l];
-  PamgFindings                *found = &pamg->findings[l];
-  const PolderLevelGridEntries A     = PamgGridEntries(L);
-  const PolderLevelGridRule    rule = {.weak = PAMG_GRID_WEAK, .mate = pamg->mate}, split = PamgSplitRule(pamg);
+  PamgLevel *L = &pamg->level[l];
 
   PetscFunctionBegin;
   for (int d = 0; d < 3; ++d) L->grid.join[d] = 1;
   PolderLevelGridCoarsen(&L->grid);
-  PolderRun(pamg->place, PolderLevelGridSurvey, &L->grid, &A, &rule, found->count);
-  PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &split, &found->split);
-  PetscCall(PolderPlaceTake(pamg->place, 1, found, &L->found));
+  PetscCall(PamgFindWeak(pamg, l, pamg->mate));
+  PetscCall(PamgFindSplit(pamg, l));
+  PetscCall(PolderPlaceTake(pamg->place, 1, &pamg->findings[l], &L->found));
   *sound = (PetscBool)(L->found.row == INT64_MAX && !(L->found.wrong & POLDER_DIA_WRONG) && !L->found.large);
   if (*sound) L->bound = L->found.bound;
-  else L->ahead = PETSC_FALSE;
+  else {
+    L->ahead = PETSC_FALSE;
+    PetscCall(PamgForget(pamg, l));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* *count <- the number of boxes of all processes, negative if one of them falls into parts */
 static PetscErrorCode PamgCountBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *count)
 {
-  PamgLevel                   *L     = &pamg->level[l];
-  const PolderLevelGridEntries A     = PamgGridEntries(L);
-  const PolderLevelGridRule    rule  = PamgSplitRule(pamg);
-  PetscInt                     split = L->found.split, *there;
-  PetscInt64                   all[2];
+  PamgLevel      *L      = &pamg->level[l];
+  const PetscBool joined = (PetscBool)(L->grid.join[0] && L->grid.join[1] && L->grid.join[2]);
+  PetscInt64      all[2];
 
   PetscFunctionBegin;
-  if (!(L->ahead && L->grid.join[0] && L->grid.join[1] && L->grid.join[2])) {
-    split = 0;
-    PetscCall(PolderPlaceUpload(pamg->place, sizeof(split), &split, &there));
-    PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &rule, there);
-    PetscCall(PolderPlaceFetch(pamg->place, sizeof(split), &there, &split));
+  if (!L->ahead || !joined) {
+    if (L->ahead) PetscCall(PamgForget(pamg, l));
+    PetscCall(PamgFindSplit(pamg, l));
+    PetscCall(PolderPlaceTake(pamg->place, 1, &pamg->findings[l].split, &L->found.split));
   }
   all[0] = L->grid.nc;
-  all[1] = split;
+  all[1] = L->found.split;
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, all, 2, MPIU_INT64, MPI_SUM, L->comm);
   *count = all[1] ? -1 : all[0];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,9 +315,7 @@ static PetscErrorCode PamgChooseBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *box
   PetscFunctionBegin;
   *worth = PETSC_FALSE;
   if (!L->gridknown || !pamg->grids || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-  if (L->ahead) {
-    for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = L->found.count[k];
-  } else PetscCall(PamgSurveyGrid(pamg, l, pamg->mate, count));
+  PetscCall(PamgSurveyGrid(pamg, l, pamg->mate, count));
   if (count[4] || !count[3]) PetscFunctionReturn(PETSC_SUCCESS);
   few  = PAMG_GRID_MIXED * (PetscReal)count[3];
   many = (1 - PAMG_GRID_MIXED) * (PetscReal)count[3];

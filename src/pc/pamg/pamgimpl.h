@@ -95,8 +95,6 @@ typedef struct {
   int        wrong, large; /* entries that its diagonals lack, or that have no mirror image; that its precision lacks */
 } PamgFindings;
 
-static const PamgFindings PamgNothing = {.row = INT64_MAX};
-
 /*
   One level. Its matrix is an AIJ matrix of Polder, so that diagonals and ghost values are obtained as for every other matrix. The matrix of the first level
   is that of the PC; the matrices of the other levels are built around row arrays of the PC. On the device only the first level has a matrix: M and the arrays
@@ -122,7 +120,7 @@ typedef struct {
   PolderLevelGrid   grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
   PetscBool         gridknown, isgrid;
   PetscBool         ahead;      /* the steps of its set-up run before the host knows what those before have found, see PCPAMGGridAhead() */
-  PamgFindings      found;      /* what it then knows */
+  PamgFindings      found;      /* on the host, as far as it has asked */
   int               along;      /* gridknown: the direction in which the rows of processes follow each other where each has whole planes: 1 or 2 */
   PamgBorder        border;     /* isgrid */
   PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
@@ -249,7 +247,7 @@ typedef struct {
   PetscReal             *excess, *magnitude; /* of the rows of the level made or refreshed last (excessrow.h), until its solver takes them */
   PetscInt64            *gridplace;          /* grid coordinates of the rows of this process during the set-up; NULL: unknown, or not computed yet */
   const PolderLevelGrid *boxes;              /* the next cells of this grid have those coordinates, until PCPAMGNeedPlaces() computes them; NULL: none */
-  PamgFindings          *findings;           /* on the device, during a set-up: [PAMG_LEVELS + 1] */
+  PamgFindings          *findings;           /* during a set-up, at the place of the levels: [PAMG_LEVELS + 1], the last one for what nobody reads */
   void                  *vectors;            /* those of all levels, see PCPAMGSetUpWork() */
   PamgKeys               keys;
   PetscInt               nsetup, nrefresh;

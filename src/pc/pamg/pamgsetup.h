@@ -6,6 +6,17 @@
 /* A row whose diagonal exceeds this multiple of the sum of its other magnitudes needs no aggregate (Notay 2010) */
 #define PAMG_LONE 5.0
 
+/* What is found of a level before any step: steps add to it */
+static const PamgFindings PamgNothing = {.row = INT64_MAX};
+
+/* Forgets what has been found of level l, before a step that is repeated */
+static inline PetscErrorCode PamgForget(const PC_PAMG *pamg, PetscInt l)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderPlacePut(pamg->place, 1, &PamgNothing, &pamg->findings[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Frees compressed rows */
 PETSC_INTERN PetscErrorCode PCPAMGFreeRows(const PC_PAMG *, PolderSparseRows *);
 

@@ -168,6 +168,12 @@ typedef struct {
   PetscBool      filled; /* the arrays of the factor have values */
 } RRBDevice;
 
+/* The factor of the first grid in double precision */
+static inline const PetscScalar *RRBFirstFactor(const RRBDevice *d)
+{
+  return d->first ? d->first : (const PetscScalar *)d->step[0].c;
+}
+
 /* Several GPUs that share the lines of the first grids in the reduced system, see rrbshared.c; ngrid = 0: they do not */
 typedef struct {
   PetscInt      ngrid;

@@ -96,7 +96,7 @@ static RRBFirst RRBFirstOnDevice(const PC_RRB *rrb)
 {
   const RRBDevice *d = &rrb->device;
 
-  return d->reduced ? (RRBFirst){.g = &d->step[0].g, .c = d->first ? d->first : (const PetscScalar *)d->step[0].c, .S = d->reduced} : (RRBFirst){0};
+  return d->reduced ? (RRBFirst){.g = &d->step[0].g, .c = RRBFirstFactor(d), .S = d->reduced} : (RRBFirst){0};
 }
 
 static RRBFirst RRBFirstShared(const PC_RRB *rrb)

@@ -38,12 +38,6 @@ static PetscErrorCode PCRRBSharedEnds_Private(PC_RRB *rrb, const PetscScalar x[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factor of the first grid in double precision */
-static const PetscScalar *RRBSharedFirst(const RRBDevice *d)
-{
-  return d->first ? d->first : (const PetscScalar *)d->step[0].c;
-}
-
 PetscErrorCode PCRRBSharedReduce(PC_RRB *rrb, const PetscScalar b[], PetscScalar r[])
 {
   PolderRRBNodes nodes;
@@ -52,7 +46,7 @@ PetscErrorCode PCRRBSharedReduce(PC_RRB *rrb, const PetscScalar b[], PetscScalar
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PCRRBSharedNodes_Private(rrb, b, &nodes));
-  PolderLaunch(PolderRRBReduce_CUDA(&rrb->whole.shared.g, RRBSharedFirst(&rrb->device), nodes, r, stream));
+  PolderLaunch(PolderRRBReduce_CUDA(&rrb->whole.shared.g, RRBFirstFactor(&rrb->device), nodes, r, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +76,7 @@ PetscErrorCode PCRRBSharedExpand(PC_RRB *rrb, const PetscScalar b[], const Petsc
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PCRRBSharedNodes_Private(rrb, b, &nodes));
   PetscCall(PCRRBSharedEnds_Private(rrb, r, &ends));
-  PolderLaunch(PolderRRBExpand_CUDA(&shared->g, ends, RRBSharedFirst(&rrb->device), nodes, r, x + (nodes.own - b), all, stream));
+  PolderLaunch(PolderRRBExpand_CUDA(&shared->g, ends, RRBFirstFactor(&rrb->device), nodes, r, x + (nodes.own - b), all, stream));
   PetscCall(PCRRBSharedRest_Private(rrb, &nodes, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
