@@ -20,7 +20,8 @@ static PetscErrorCode GetInfo(const char file[], FileInfo *info)
       const PetscBool market = (PetscBool)(fread(first, 1, 4, fp) == 4 && !memcmp(first, "%%Ma", 4));
 
       fclose(fp);
-      if (!market) PetscCall(BinaryCheck(file, info, message));
+      if (!market && first[0] == '%') Say(message, "%s is no Matrix Market file: the first line of one begins with %%%%MatrixMarket", file);
+      else if (!market) PetscCall(BinaryCheck(file, info, message));
     }
   }
   PetscCall(CheckAll(message));

@@ -150,6 +150,7 @@ read("labels too large", "-labels", "large")
 print("\nMatrix Market")
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
 for name, text in (
+        ("one percent sign", BANNER[1:] + "1 1 1\n1 1 1\n"),
         ("entries beyond all bounds", BANNER + "6 6 99999999999999999999\n1 1 1\n"),
         ("rows beyond all bounds", BANNER + "99999999999999999999 99999999999999999999 1\n1 1 1\n"),
         ("more entries than the file can hold", BANNER + "6 6 1000000000\n1 1 1\n"),
