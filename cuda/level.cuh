@@ -412,12 +412,13 @@ static int LevelDo(const PolderLevelMatrix *M, Do act)
   return LevelDoEntries<V, V>(M, act);
 }
 
-/* May a stencil, half of which is stored, be taken N rows at a time? */
+/* May a stencil, half of which is stored, be taken N rows at a time? Not with 5 points if that leaves half of the threads or more without rows of the line */
 template <int N, class E, class X, class Out>
 static bool LevelGridPacks(const DiaGrid<E> &A, const X &x, const Out &out)
 {
   const int c    = A.near ? 3 : 2;
-  bool      fits = A.m % N == 0 && A.near % N == 0 && A.far % N == 0 && x.template aligned<N>() && out.template aligned<N>();
+  bool      fits = (A.near || A.line > N / 2 * DIA_TILE5) && A.m % N == 0 && A.near % N == 0 && A.far % N == 0 && x.template aligned<N>() &&
+              out.template aligned<N>();
 
   for (int d = c; d <= 2 * c; ++d) fits = fits && PolderAligned<N>(A.val[d]);
   return fits;

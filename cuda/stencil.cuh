@@ -26,7 +26,7 @@ struct DiaGrid {
   PetscInt m, near, far;
   PetscInt line;            /* rows of one line: near, or far when there are 5 points */
   PetscInt tiles[2], chunk; /* tiles of a step, steps of a block */
-  int      logw;            /* tiles are 2^logw rows wide */
+  int      logw;            /* tiles are 2^logw rows wide; with 5 points, as wide as their threads reach, since a step is one line */
   const V *val[7];
 };
 
@@ -105,7 +105,7 @@ static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const Petsc
   A->far  = off[nd - 1];
   A->near = nd == 7 ? off[5] : 0;
   A->line = nd == 7 ? A->near : A->far;
-  A->logw = nd == 7 ? 6 : N > 1 ? 10 : 9;
+  A->logw = nd == 7 ? 6 : N > 2 ? 11 : N > 1 ? 10 : 9;
   for (int w = 5; w < 8 && nd == 7; ++w) { // chooses the tile width that fits a line best
     if ((A->line + (1 << w) - 1) >> w << w < (A->line + (1 << A->logw) - 1) >> A->logw << A->logw) A->logw = w;
   }
