@@ -15,6 +15,10 @@
 /* Resident blocks of a 5-point stencil, limited by registers, and of one whose rows have classes, one row a thread: such a thread has few bytes under way */
 #define LEVEL_FIT5         2
 #define LEVEL_CLASSED_FIT5 4
+/* Minimum number of steps of a block with 5 points: with more of them a level of 1024^2 leaves half of the places free */
+#ifndef LEVEL_STEPS5
+  #define LEVEL_STEPS5 4
+#endif
 /* Rows of a large stencil that a thread takes at a time */
 #define LEVEL_PACK 2
 #ifndef LEVEL_CLASSED_PACK
@@ -448,7 +452,7 @@ static bool LevelClassedLaunch(const LevelDia<V, E> &D, const X &x, const Out &o
   typedef LevelClassed<SEVEN, N, E> Entries;
   DiaGrid<E>                        A;
   bool                              half;
-  unsigned int                      blocks = DiaFindGrid<N, Entries::FIT5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+  unsigned int                      blocks = DiaFindGrid<N, Entries::FIT5, LEVEL_STEPS5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if constexpr (N > 1) {
     if (!LevelGridPacks<N>(A, x, out) || (SEVEN && N > 2 && blocks < 3u * (unsigned int)PolderMultiprocessors() / 4)) return false;
@@ -463,7 +467,7 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
 {
   DiaGrid<E>   A;
   bool         half;
-  unsigned int blocks = DiaFindGrid<1, LEVEL_FIT5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+  unsigned int blocks = DiaFindGrid<1, LEVEL_FIT5, LEVEL_STEPS5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if (!blocks) return false;
   if constexpr (LevelSums<V>) {
@@ -477,7 +481,7 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
   }
   if constexpr (Out::PACKS) {
     if (half && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
-      blocks = DiaFindGrid<LEVEL_PACK, LEVEL_FIT5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+      blocks = DiaFindGrid<LEVEL_PACK, LEVEL_FIT5, LEVEL_STEPS5>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
       LevelGridStart<SEVEN, LEVEL_PACK, LevelStored<SEVEN, true, LEVEL_PACK, V, E>, V>(A, blocks, x, out, run);
       return true;
     }

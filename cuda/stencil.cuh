@@ -66,12 +66,13 @@ __device__ __forceinline__ void DiaTableRow(const PolderDiaClasses *C, int code,
 }
 
 /*
-  The number of chunks into which the steps are cut, if each chunk makes `tiles` blocks, of which `resident` are on a multiprocessor at a time. 7 points: few
-  chunks, as each reads two planes beyond its own; the number leaves the fewest multiprocessors idle in a few rounds. 5 points: as many as there is room for.
+  The number of chunks of at least `least` steps into which the steps are cut, if each chunk makes `tiles` blocks, of which `resident` are on a multiprocessor
+  at a time. 7 points: few chunks, as each reads two planes beyond its own; the number leaves the fewest multiprocessors idle in a few rounds. 5 points: as
+  many as there is room for.
 */
-static int64_t DiaChunks(bool seven, int resident, int64_t tiles, int64_t steps)
+static int64_t DiaChunks(bool seven, int resident, int64_t least, int64_t tiles, int64_t steps)
 {
-  const int64_t places = (int64_t)PolderMultiprocessors() * resident, most = PetscMax(PetscMin(steps / DIA_STEPS, POLDER_REDUCE_BLOCKS / tiles), 1);
+  const int64_t places = (int64_t)PolderMultiprocessors() * resident, most = PetscMax(PetscMin(steps / least, POLDER_REDUCE_BLOCKS / tiles), 1);
   int64_t       best = 1;
   double        full = 0;
 
@@ -86,8 +87,11 @@ static int64_t DiaChunks(bool seven, int resident, int64_t tiles, int64_t steps)
   return best;
 }
 
-/* If this is the stencil of a large enough grid, sets A for N rows a thread and FIT5 resident blocks of 5 points, and returns the number of blocks, else 0 */
-template <int N = 1, int FIT5 = DIA_FIT5, class V>
+/*
+  If this is the stencil of a large enough grid, sets A for N rows a thread and, with 5 points, FIT5 resident blocks of at least STEPS5 steps, and returns the
+  number of blocks, else 0
+*/
+template <int N = 1, int FIT5 = DIA_FIT5, int STEPS5 = DIA_STEPS, class V>
 static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], DiaGrid<V> *A, bool *half)
 {
   const PetscInt c    = nd / 2;
@@ -114,6 +118,6 @@ static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const Petsc
   tiles       = (int64_t)A->tiles[0] * A->tiles[1];
   steps       = ((int64_t)m + A->far - 1) / A->far;
   if (tiles > POLDER_REDUCE_BLOCKS || steps < 3) return 0;
-  A->chunk = (PetscInt)((steps - 1) / DiaChunks(nd == 7, nd == 7 ? DIA_FIT7 : FIT5, tiles, steps) + 1);
+  A->chunk = (PetscInt)((steps - 1) / DiaChunks(nd == 7, nd == 7 ? DIA_FIT7 : FIT5, nd == 7 ? DIA_STEPS : STEPS5, tiles, steps) + 1);
   return (unsigned int)(tiles * ((steps + A->chunk - 1) / A->chunk));
 }
