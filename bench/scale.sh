@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench/scale.sh: the same work, and work that grows, on 1, 2, 4, ... GPUs of a machine, a process each, or on 1 to 8 processes of a machine without a GPU;
 # into docs/results/scale.md. After make hypre its BoomerAMG is there, the best of eight sets of options. RANKS="1 2": on these numbers of processes only;
-# WORKS="poisson bubbles": these groups of rows only
+# WORKS="poisson bubbles": these groups of rows only; huge, hugebubbles and giant are run where they are named, on machines of GPUs with 100 GiB and more
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
@@ -104,5 +104,25 @@ END
 work largest "Poisson $largest^2 in all" 0 -dim 2 -n $largest <<END
 rrbcg | -mat_type aijdia -ksp_type rrbcg
 END
+work huge "Poisson 512^3 in all" 0 -n 512 -repeats 1 <<END
+dcg, jacobi | $jacobi
+dcg, pamg | $pamg
+END
+work hugebubbles "8 bubbles of 1e3, 512^3 in all" 0 -n 512 -bubbles 2 -repeats 1 <<END
+dcg, pamg | $pamg
+dcg, tns, automatic vectors | $dcg -pc_type tns
+END
+# One system of a thousand million unknowns, with the memory of the GPUs while it is solved
+case " $works " in *" giant "*)
+  nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -lms 200 >"$WORK/memory" &
+  sampler=$!
+  work giant "8 bubbles of 1e3, 1000^3 in all" 0 -n 1000 -bubbles 2 -repeats 1 <<END
+dcg, pamg | $pamg
+END
+  kill $sampler
+  sort -n "$WORK/memory" | tail -1 |
+    awk -v n="${ranks##* }" '{printf "\n1000^3: at most %d MiB on a GPU, %.0f bytes a row.\n", $1, $1 * 1048576 * n / 1e9}' >>"$out"
+  ;;
+esac
 insert "$marker" "$out"
 cat "$out"

@@ -95,14 +95,13 @@ static PetscErrorCode CreateVectors(const Problem *p, Mat A, PetscBool move, Vec
   PetscFunctionReturn(0);
 }
 
-/* The matrix in the type that the options name; with -coo its values come from the vector `values` at each call of MatSetValuesCOO() */
+/* The matrix in the type that the options name; with -coo its values come from the vector `values` of this process at each call of MatSetValuesCOO() */
 static PetscErrorCode CreateTyped(Mat A, const Rows *given, const Problem *p, PetscBool coo, Vec like, Mat *B, Vec *values)
 {
   const PetscInt nz       = given->ai[p->rows];
   char           type[64] = MATAIJ;
   PetscInt      *rows, *cols;
   PetscBool      cuda;
-  VecType        vectype;
   PetscScalar   *v;
 
   PetscFunctionBeginUser;
@@ -125,11 +124,10 @@ static PetscErrorCode CreateTyped(Mat A, const Rows *given, const Problem *p, Pe
   }
   PetscCall(MatSetPreallocationCOO(*B, nz, rows, cols));
   PetscCall(PetscFree2(rows, cols));
-  PetscCall(VecGetType(like, &vectype));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECMPICUDA, VECCUDA, ""));
-  PetscCall(VecCreate(PETSC_COMM_WORLD, values));
-  PetscCall(VecSetSizes(*values, nz, PETSC_DETERMINE));
-  PetscCall(VecSetType(*values, vectype));
+  PetscCall(VecCreate(PETSC_COMM_SELF, values)); /* all processes can have more values than a PetscInt counts */
+  PetscCall(VecSetSizes(*values, nz, nz));
+  PetscCall(VecSetType(*values, cuda ? VECSEQCUDA : VECSEQ));
   PetscCall(VecGetArrayWrite(*values, &v));
   PetscCall(PetscArraycpy(v, given->aa, nz));
   PetscCall(VecRestoreArrayWrite(*values, &v));
