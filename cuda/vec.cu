@@ -1,5 +1,5 @@
 /* Vector kernels of conjugate gradients. */
-#include "launch.cuh"
+#include "foreach.cuh"
 #include "kernels/vec.h"
 
 size_t PolderReduceWork_CUDA(void)
@@ -43,6 +43,11 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
 {
   return PolderStreamSum(
     n, [=] __device__(PetscInt i) { return x[i] * y[i]; }, [=] __device__(double sum) { *dot = sum; }, work, stream);
+}
+
+int PolderReciprocal_CUDA(PetscInt n, PetscScalar zero, const PetscScalar x[], PetscScalar y[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { y[i] = x[i] != 0 ? 1 / x[i] : zero; });
 }
 
 static __global__ void PolderSendKernel(int words, const int *from, volatile int *to, volatile PetscReal *arrived)

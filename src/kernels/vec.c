@@ -15,3 +15,8 @@ PetscReal PolderDot_Host(PetscInt n, const PetscScalar *restrict x, const PetscS
   for (; i < n; ++i) total += x[i] * y[i];
   return total;
 }
+
+void PolderReciprocal_Host(PetscInt n, PetscScalar zero, const PetscScalar x[], PetscScalar y[])
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = x[i] != 0 ? 1 / x[i] : zero;
+}

@@ -1,4 +1,4 @@
-/* Kernels for vectors: dot product, norm, transfer of small results to the host. */
+/* Kernels for vectors: dot product, norm, reciprocal, transfer of small results to the host. */
 #pragma once
 
 #include "launcher.h"
@@ -11,5 +11,8 @@ PETSC_INTERN PetscReal PolderDot_Host(PetscInt n, const PetscScalar x[], const P
 POLDER_LAUNCHER int    PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream);
 /* *norm, in shared memory, <- ||x||; infinity for NaN */
 POLDER_LAUNCHER int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm, void *work, PolderStream stream);
+/* y = 1 / x, and `zero` where x is 0 */
+PETSC_INTERN void   PolderReciprocal_Host(PetscInt n, PetscScalar zero, const PetscScalar x[], PetscScalar y[]);
+POLDER_LAUNCHER int PolderReciprocal_CUDA(PetscInt n, PetscScalar zero, const PetscScalar x[], PetscScalar y[], PolderStream stream);
 /* Copies words of 32 bits from device memory to shared memory, then sets *arrived there to zero */
 POLDER_LAUNCHER int PolderSend_CUDA(int words, const void *from, void *to, volatile PetscReal *arrived, PolderStream stream);

@@ -17,6 +17,12 @@ int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm,
   return 0;
 }
 
+int PolderReciprocal_CUDA(PetscInt n, PetscScalar zero, const PetscScalar x[], PetscScalar y[], PolderStream stream)
+{
+  PolderReciprocal_Host(n, zero, x, y);
+  return 0;
+}
+
 int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream)
 {
   *dot = PolderDot_Host(n, x, y);

@@ -24,6 +24,12 @@ static PetscErrorCode TestDot(void *work, PolderStream stream)
     PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
     expected = PolderDot_Host(n, x, y);
     wrong += Wrong(1, &dot, &expected, 1e-14 * (n + 1));
+    if (n) x[n / 2] = 0;
+    PetscCall(PolderDeviceFromHost(xd, x, sizeof(*x) * (size_t)n));
+    PolderReciprocal_Host(n, 0.5, x, y);
+    PolderLaunch(PolderReciprocal_CUDA(n, 0.5, xd, yd, stream));
+    PetscCall(PolderDeviceToHost(x, yd, sizeof(*x) * (size_t)n));
+    wrong += Wrong(n, x, y, 0);
     PetscCall(PolderDeviceFree(&dotd));
     PetscCall(PolderDeviceFree(&xd));
     PetscCall(PolderDeviceFree(&yd));

@@ -14,6 +14,7 @@ typedef struct {
   Mat                 A;
   PC                  pc;
   Vec                 b, x, residual, *work;
+  PetscObjectState    taken;  /* of x, when the solution of the KSP got its values */
   PolderWhole         matrix; /* with a preconditioner that each process has all of; NULL with a diagonal one, to which all that follows belongs */
   Vec                 dinv;
   PetscBool           jacobi; /* dinv is in use */

@@ -5,6 +5,7 @@
 #include "dcgimpl.h"
 #include "core/peers.h"
 #include "kernels/dia.h"
+#include "kernels/vec.h"
 #include "mat/csr.h"
 #include "mat/dia.h"
 
@@ -303,6 +304,34 @@ PetscErrorCode KSPDCGSmallSetUp(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* whole->dinv <- what jacobi multiplies by. Where that is the inverse diagonal of the matrix, each process has it without an exchange */
+static PetscErrorCode KSPDCGSmallDinv_Private(KSP ksp, Mat A)
+{
+  KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
+  Mat          pmat;
+  PCJacobiType type;
+  PetscBool    abs, fix;
+  PolderStream stream;
+  PetscScalar *dinv;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, NULL, &pmat));
+  PetscCall(PCJacobiGetType(ksp->pc, &type));
+  PetscCall(PCJacobiGetUseAbs(ksp->pc, &abs));
+  PetscCall(PCJacobiGetFixDiagonal(ksp->pc, &fix));
+  if (pmat == A && type == PC_JACOBI_DIAGONAL && !abs && whole->dia.main >= 0) {
+    PetscCall(PolderDeviceGetStream(&stream));
+    PetscCall(PolderVecGetDeviceWrite(whole->dinv, &dinv));
+    PolderLaunch(PolderReciprocal_CUDA(whole->dia.m, fix ? 1 : 0, whole->dia.val[whole->dia.main], dinv, stream));
+    PetscCall(PolderVecRestoreDeviceWrite(whole->dinv, &dinv));
+  } else {
+    PetscCall(VecSet(ksp->work[1], 1.0));
+    PetscCall(PCApply(ksp->pc, ksp->work[1], ksp->work[2]));
+    PetscCall(KSPDCGWholeGather(whole, ksp->work[2], whole->dinv));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPDCGSmallBegin(KSP ksp, Mat A)
 {
   KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
@@ -310,11 +339,7 @@ PetscErrorCode KSPDCGSmallBegin(KSP ksp, Mat A)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &whole->jacobi));
-  if (whole->jacobi) {
-    PetscCall(VecSet(ksp->work[1], 1.0));
-    PetscCall(PCApply(ksp->pc, ksp->work[1], ksp->work[2]));
-    PetscCall(KSPDCGWholeGather(whole, ksp->work[2], whole->dinv));
-  }
+  if (whole->jacobi) PetscCall(KSPDCGSmallDinv_Private(ksp, A));
   PetscCall(MatGetNullSpace(A, &attached));
   PetscCall(MatSetNullSpace(whole->A, NULL));
   if (!attached) PetscFunctionReturn(PETSC_SUCCESS);

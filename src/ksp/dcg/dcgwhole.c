@@ -154,6 +154,7 @@ static PetscErrorCode KSPDCGWholeResidual_Private(KSP ksp, Vec x, Vec r, PetscRe
   PetscFunctionBegin;
   if (x) {
     PetscCall(KSPDCGWholeTake_Private(whole, x, ksp->vec_sol));
+    PetscCall(PetscObjectStateGet((PetscObject)x, &whole->taken));
     PetscCall(PolderCGMatResidual(ksp, whole->A, whole->b, x, whole->residual));
     PetscCall(PolderVecNorm(whole->residual, norm));
   }
@@ -181,6 +182,7 @@ PetscErrorCode KSPDCGWholeBegin(KSP ksp)
   PetscCall(KSPDCGWholeSetUp(ksp, cg->A, ksp->vec_rhs, ksp->vec_sol, &on));
   if (on != whole->on) PetscCall(KSPDCGWholeForget_Private(ksp));
   whole->on        = on;
+  whole->taken     = 0;
   cg->trueresidual = on ? KSPDCGWholeResidual_Private : NULL;
   if (!on) PetscFunctionReturn(PETSC_SUCCESS);
   if (!whole->matrix) PetscCall(KSPDCGSmallBegin(ksp, cg->A));
@@ -198,12 +200,14 @@ PetscErrorCode KSPDCGWholeBegin(KSP ksp)
 
 PetscErrorCode KSPDCGWholeEnd(KSP ksp)
 {
-  KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
+  KSPDCGWhole     *whole = &((KSP_DCG *)ksp->data)->whole;
+  PetscObjectState state;
 
   PetscFunctionBegin;
   if (!whole->on) PetscFunctionReturn(PETSC_SUCCESS);
   KSPDCGWholeSwap_Private(ksp);
-  PetscCall(KSPDCGWholeTake_Private(whole, whole->x, ksp->vec_sol));
+  PetscCall(PetscObjectStateGet((PetscObject)whole->x, &state));
+  if (state != whole->taken) PetscCall(KSPDCGWholeTake_Private(whole, whole->x, ksp->vec_sol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,6 +241,7 @@ PetscErrorCode KSPDCGWholeBuildSolution(KSP ksp, Vec v, Vec *V)
     PetscCall(VecWAXPY(x, 1.0, cg->sol, cg->x));
   }
   if (!v) v = ksp->vec_sol;
+  dcg->whole.taken = 0;
   PetscCall(KSPDCGWholeTake_Private(&dcg->whole, x, v));
   if (V) *V = v;
   PetscFunctionReturn(PETSC_SUCCESS);
