@@ -27,12 +27,15 @@ __device__ __forceinline__ PolderPack<double, V> PolderCGReadZ(const PolderCGDir
   else return PolderPackLdg<V>(d.z + i);
 }
 
+/* The blocks of the rows from `begin` on come first */
 template <int V, bool FIRST, CGSource FROM>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGDirectionKernel(const __grid_constant__ PolderCGDirection d, const PolderCGState *state)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCGDirectionKernel(const __grid_constant__ PolderCGDirection d, const PolderCGState *state, unsigned int begin)
 {
   PolderBegin();
   PetscScalar *__restrict__ p = d.p, *__restrict__ x = d.x;
-  const PetscInt        i      = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
+  const unsigned int    turned = blockIdx.x + begin, block = turned < gridDim.x ? turned : turned - gridDim.x;
+  const PetscInt        i      = V * ((PetscInt)block * POLDER_BLOCK + threadIdx.x);
   const bool            frozen = state->frozen;
   PolderPack<double, V> pi;
 
@@ -95,10 +98,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     if (ROUNDED) PolderPackWrite(rounded.to + i, PolderPackMap(ri, [=](double x) { return (float)(rounded.scale * x); }));
     PolderCGSums<V>(ri, zi, sum);
   }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
+  PolderGridSumPeers<POLDER_BLOCK>(sum, scratch, peers, [&](const double *total) {
     for (int k = 0; k < 4; ++k) state->sum[k] = total[k];
-    if (peers.size) PolderPeersSumOne(peers, 4, state->sum);
-    else if (state->parallel) return;
+    if (state->parallel && !peers.size) return;
     PolderCGSetNorm(state);
     if (DIAGONAL) PolderCGSetRho(state, false);
   });
@@ -124,9 +126,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     }
     PolderCGSums<V>(ri, zi, sum);
   }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
+  PolderGridSumPeers<POLDER_BLOCK>(sum, scratch, peers, [&](const double *total) {
     for (int k = 1; k < 4; ++k) state->sum[k] = total[k];
-    if (peers.size) PolderPeersSumOne(peers, 3, &state->sum[1]);
     if (peers.size || !state->parallel) PolderCGSetRho(state, first);
   });
 }
@@ -136,6 +137,18 @@ static __global__ void PolderCGAdvanceKernel(bool update, bool rho, bool first, 
   PolderBegin();
   if (update) PolderCGSetNorm(state);
   if (rho) PolderCGSetRho(state, first);
+}
+
+/* One warp */
+static __global__ void PolderCGSumRhoKernel(const __grid_constant__ PolderPeersView peers, bool first, PolderCGState *state)
+{
+  PolderBegin();
+  double sum[2] = {state->sum[1], state->sum[2]};
+
+  PolderPeersSumWarp(peers, sum);
+  if (threadIdx.x) return;
+  for (int k = 0; k < 2; ++k) state->sum[k + 1] = sum[k];
+  PolderCGSetRho(state, first);
 }
 
 template <int V>
@@ -166,13 +179,24 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(
   for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) r[i] -= mean;
 }
 
+/* The first block of the last rows that are sent, after which come the first rows: messages leave early */
+static unsigned int PolderCGDirectionBegin(const PolderCGDirection &d, int rows)
+{
+  PetscInt last = 0;
+
+  for (int k = 0; k < d.sends.n; ++k) {
+    if (d.sends.count[k] && d.sends.first[k] > last) last = d.sends.first[k];
+  }
+  return (unsigned int)(last / rows);
+}
+
 template <int V, CGSource FROM>
 static void PolderCGDirectionLaunch(const PolderCGDirection &d, const PolderCGState *state, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(d.n, V * POLDER_BLOCK);
+  const unsigned int blocks = PolderBlocks(d.n, V * POLDER_BLOCK), begin = PolderCGDirectionBegin(d, V * POLDER_BLOCK);
 
-  if (d.first) PolderLaunchEarly(PolderCGDirectionKernel<V, true, FROM>, blocks, POLDER_BLOCK, stream, d, state);
-  else PolderLaunchEarly(PolderCGDirectionKernel<V, false, FROM>, blocks, POLDER_BLOCK, stream, d, state);
+  if (d.first) PolderLaunchEarly(PolderCGDirectionKernel<V, true, FROM>, blocks, POLDER_BLOCK, stream, d, state, begin);
+  else PolderLaunchEarly(PolderCGDirectionKernel<V, false, FROM>, blocks, POLDER_BLOCK, stream, d, state, begin);
 }
 
 template <int V>
@@ -256,6 +280,12 @@ int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], c
 int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream)
 {
   PolderLaunchEarly(PolderCGAdvanceKernel, 1, 1, stream, update, rho, first, state);
+  return cudaGetLastError();
+}
+
+int PolderCGSumRho_CUDA(const PolderPeersView *peers, const PolderCGRho *rho, PolderStream stream)
+{
+  PolderLaunchEarly(PolderCGSumRhoKernel, 1, 32, stream, *peers, rho->first, rho->state);
   return cudaGetLastError();
 }
 

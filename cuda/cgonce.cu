@@ -81,11 +81,17 @@ int PolderCGOnceStep_CUDA(const PolderCGOnce *a, PetscBool first, PetscBool summ
   return cudaGetLastError();
 }
 
+/* One warp */
 static __global__ void PolderCGOnceAdvanceKernel(const __grid_constant__ PolderPeersView peers, bool first, bool told, PolderCGState *state)
 {
   PolderBegin();
+  double sum[POLDER_ONCE_DEVICE];
+
   if (state->frozen) return;
-  if (peers.size) PolderPeersSumOne(peers, POLDER_ONCE_DEVICE, state->sum);
+  for (int k = 0; k < POLDER_ONCE_DEVICE; ++k) sum[k] = state->sum[k];
+  if (peers.size) PolderPeersSumWarp(peers, sum);
+  if (threadIdx.x) return;
+  for (int k = 0; k < POLDER_ONCE_DEVICE; ++k) state->sum[k] = sum[k];
   PolderCGOnceAdvance(state, first ? PETSC_TRUE : PETSC_FALSE, told ? PETSC_TRUE : PETSC_FALSE);
 }
 
@@ -93,6 +99,6 @@ int PolderCGOnceAdvance_CUDA(const PolderPeersView *peers, PetscBool first, Pets
 {
   const PolderPeersView none = {};
 
-  PolderLaunchEarly(PolderCGOnceAdvanceKernel, 1, 1, stream, peers ? *peers : none, first, told, state);
+  PolderLaunchEarly(PolderCGOnceAdvanceKernel, 1, 32, stream, peers ? *peers : none, first, told, state);
   return cudaGetLastError();
 }

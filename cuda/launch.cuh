@@ -177,11 +177,11 @@ static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscS
 }
 
 /*
-  sum[k] over all threads of a one-dimensional grid of at most POLDER_REDUCE_BLOCKS blocks. The block that ends last adds the sums of the blocks in the order
-  of their numbers, and its thread 0 calls finish(sum).
+  sum[k] over all threads of a one-dimensional grid of at most POLDER_REDUCE_BLOCKS blocks: true in the block that ends last. It adds the sums of the blocks in
+  the order of their numbers, and its thread 0 has the result.
 */
-template <int BLOCK, int N, class Finish>
-__device__ __forceinline__ void PolderGridSum(double (&sum)[N], PolderReduceScratch *scratch, Finish finish)
+template <int BLOCK, int N>
+__device__ __forceinline__ bool PolderGridSums(double (&sum)[N], PolderReduceScratch *scratch)
 {
   __shared__ bool last;
 
@@ -192,12 +192,19 @@ __device__ __forceinline__ void PolderGridSum(double (&sum)[N], PolderReduceScra
     last = atomicInc(&scratch->counter, gridDim.x - 1) == gridDim.x - 1;
   }
   __syncthreads();
-  if (!last) return;
+  if (!last) return false;
   __threadfence();
   for (int k = 0; k < N; ++k) {
     sum[k] = 0;
     for (unsigned int b = threadIdx.x; b < gridDim.x; b += BLOCK) sum[k] += __ldcg(&scratch->partial[k * POLDER_REDUCE_BLOCKS + b]);
   }
   PolderBlockSums<BLOCK>(sum);
-  if (threadIdx.x == 0) finish(sum);
+  return true;
+}
+
+/* The same, after which one thread calls finish(sum) */
+template <int BLOCK, int N, class Finish>
+__device__ __forceinline__ void PolderGridSum(double (&sum)[N], PolderReduceScratch *scratch, Finish finish)
+{
+  if (PolderGridSums<BLOCK>(sum, scratch) && threadIdx.x == 0) finish(sum);
 }

@@ -1,16 +1,7 @@
 /* Interpolation across the border of a process on levels that are grids, one thread a cell or a box of a plane. */
 #include "ghosts.cuh"
 #include "foreach.cuh"
-#include "kernels/levelborderrow.h"
-
-#define LEVEL_VALUE      PetscScalar
-#define LEVEL_NAME(name) name##Double
-#include "kernels/levelborderapply.h"
-#undef LEVEL_VALUE
-#undef LEVEL_NAME
-#define LEVEL_VALUE      float
-#define LEVEL_NAME(name) name##Single
-#include "kernels/levelborderapply.h"
+#include "levelborder.cuh"
 
 int PolderLevelBorderInner_CUDA(const PolderLevelGrid *grid, const PolderLevelBorder *border, const PolderLevelGridEntries *entries, const PetscInt agg[],
                                 PetscReal inner[], PolderStream stream)
@@ -38,49 +29,32 @@ int PolderLevelBorderWeights_CUDA(const PolderLevelGrid *grid, const PolderLevel
   return PolderForEach(R.rows.n, stream, [=] __device__(PetscInt k) { PolderLevelBorderWeigh(&G, &B, &A, agg, &R, k); });
 }
 
-/* What box p of the planes at the border gives, which goes to the neighbours at once when there are sends */
 template <class V>
-struct BorderGive {
-  PolderLevelGrid   G;
-  PolderLevelBorder B;
-  const V          *r;
-  V                *give;
-  PolderSends       sends;
-
-  __device__ __forceinline__ void operator()(PetscInt p) const
-  {
-    if constexpr (std::is_same_v<V, float>) BorderGiveSingle(&G, &B, p, r, give);
-    else BorderGiveDouble(&G, &B, p, r, give);
-    for (int s = 0; s < 2; ++s) {
-      const V given[1] = {give[s * B.cplane + p]};
-
-      PolderSendRows(sends, s * B.cplane + p, given);
-    }
-  }
-};
-
-template <class V>
-static int BorderGiveLaunch(const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, const PolderSends *sends, PolderStream stream)
+static int BorderGiveLaunch(const PolderLevelGrid *grid, const PolderLevelBorder *B, const void *r, void *give, PolderStream stream)
 {
-  return PolderForEach(B->cplane, stream, BorderGive<V>{*G, *B, (const V *)r, (V *)give, sends ? *sends : PolderSends{}});
+  const PolderLevelGrid G     = *grid;
+  const BorderGive<V>   gives = {B->cplane, *B, (V *)give, {}};
+
+  return PolderForEach(gives.n, stream, [=] __device__(PetscInt p) { gives(G, p, (const V *)r); });
 }
 
-int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, const PolderSends *sends,
-                               PolderStream stream)
+int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, PolderStream stream)
 {
-  return single ? BorderGiveLaunch<float>(G, B, r, give, sends, stream) : BorderGiveLaunch<PetscScalar>(G, B, r, give, sends, stream);
+  return single ? BorderGiveLaunch<float>(G, B, r, give, stream) : BorderGiveLaunch<PetscScalar>(G, B, r, give, stream);
 }
 
 /* Box p of the plane at the border before, then after */
 template <class V>
 struct BorderGet {
-  PolderLevelGrid   G;
-  PolderLevelBorder B;
-  const V          *give;
-  V                *bc;
+  static constexpr bool ALL = true;
+  PolderLevelGrid       G;
+  PolderLevelBorder     B;
+  const V              *give;
+  V                    *bc;
 
+  __device__ __forceinline__ PolderNothingAhead ahead(PetscInt, bool) const { return {}; }
   template <class Ghost>
-  __device__ __forceinline__ void operator()(PetscInt p, Ghost ghost) const
+  __device__ __forceinline__ void operator()(PetscInt p, PolderNothingAhead, Ghost ghost) const
   {
     for (int s = 0; s < 2; ++s) {
       if (B.side[s]) bc[PolderLevelBorderOwn(&G, &B, s, p)] += ghost(PolderLevelBorderGhost(&B, s, p)) - give[s * B.cplane + p];
@@ -98,14 +72,16 @@ int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *G, const 
 /* Cell k of the plane at the border before, then after */
 template <class V>
 struct BorderTake {
-  PolderLevelGrid   G;
-  PolderLevelBorder B;
-  PetscInt          first[2];
-  const V          *xc;
-  V                *x;
+  static constexpr bool ALL = false;
+  PolderLevelGrid       G;
+  PolderLevelBorder     B;
+  PetscInt              first[2];
+  const V              *xc;
+  V                    *x;
 
+  __device__ __forceinline__ PolderNothingAhead ahead(PetscInt, bool) const { return {}; }
   template <class Ghost>
-  __device__ __forceinline__ void operator()(PetscInt k, Ghost ghost) const
+  __device__ __forceinline__ void operator()(PetscInt k, PolderNothingAhead, Ghost ghost) const
   {
     for (int s = 0; s < 2; ++s) {
       PetscInt i, box;

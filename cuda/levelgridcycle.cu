@@ -2,13 +2,25 @@
   Restriction and interpolation on levels that are grids, in each cycle: one thread a box or a cell, with the joined directions J as template arguments, so
   that all loops over the cells of a box unroll. Each sum is made by one thread, in the order of the host
 */
-#include "launch.cuh"
 #include "index.cuh"
 #include "pack.cuh"
-#include "kernels/levelgridrow.h"
+#include "levelborder.cuh"
 
 /* Lines that a thread takes of a level that is joined in directions 0 and 1 alone, if lines do not consist of pairs: a multiple of two */
 #define GRID_LINES 4
+
+/* The number of this thread among those of the grid, and how many there are */
+static __device__ __forceinline__ long long GridThread(void)
+{
+  const long long block = blockIdx.x + (long long)gridDim.x * (blockIdx.y + (long long)gridDim.y * blockIdx.z);
+
+  return block * POLDER_BLOCK + threadIdx.x + blockDim.x * threadIdx.y;
+}
+
+static __device__ __forceinline__ long long GridThreads(void)
+{
+  return (long long)gridDim.x * gridDim.y * gridDim.z * POLDER_BLOCK;
+}
 
 /* body(at) for all coordinates of a grid of size[0] x size[1] x size[2], every N-th in direction 0 and every LINES-th in direction 1 */
 template <int N, int LINES, class Body>
@@ -66,9 +78,11 @@ static __device__ __forceinline__ V GridFaces(const PolderLevelGrid &G, const Pe
 }
 
 template <class V, int J, int PAIR>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGridRestrictKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ r, V *bc)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderGridRestrictKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ BorderGive<V> giving, const V *__restrict__ r, V *bc)
 {
   PolderBegin();
+  for (long long p = GridThread(); p < giving.n; p += GridThreads()) giving(G, (PetscInt)p, r); // first: others wait for it
   GridEach<1, 1>(G.csize, [&](const PetscInt box[3]) {
     const PetscInt c     = box[0] + G.csize[0] * (box[1] + G.csize[1] * box[2]) - G.cshift;
     const PetscInt at[3] = {box[0] << (J & 1), box[1] << (J >> 1 & 1), box[2] << (J >> 2 & 1)};
@@ -174,9 +188,11 @@ static __device__ __forceinline__ void GridProlongLines(const PolderLevelGrid &G
 
 /* PAIR = 2: a thread for both cells of a box in direction 0 */
 template <class V, int J, int PAIR>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGridProlongKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ xc, V *x)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderGridProlongKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderSending sending, const V *__restrict__ xc, V *x)
 {
   PolderBegin();
+  sending(GridThread(), GridThreads());
   if constexpr (J == 3 && PAIR == 1) GridEach<1, GRID_LINES>(G.size, [&](const PetscInt at[3]) { GridProlongLines(G, at, xc, x); });
   else GridEach<PAIR, 1>(G.size, [&](const PetscInt at[3]) { GridProlongCells<J, PAIR>(G, at, xc, x); });
 }
@@ -191,12 +207,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGridProlongKernel(c
   }
 
 /*
-  Launches one of them over a grid, `fine` being the vector on the cells. For a thread: each[0] cells of direction 0 if it takes pairs, else each[1] lines where
-  directions 0 and 1 alone are joined
+  Launches one of them over a grid, `fine` being the vector on the cells, first what it does before. For a thread: each[0] cells of direction 0 if it takes
+  pairs, else each[1] lines where directions 0 and 1 alone are joined
 */
-template <class V>
-static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, const V *, V *), const PetscInt size[3], const int each[2], const PolderLevelGrid *G,
-                      const V *fine, const V *from, V *to, cudaStream_t stream)
+template <class V, class First>
+static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, First, const V *, V *), const PetscInt size[3], const int each[2], const PolderLevelGrid *G,
+                      const First &first, const V *fine, const V *from, V *to, cudaStream_t stream)
 {
   const bool         pairs = G->join[0] && G->size[0] % 2 == 0 && G->shift % 2 == 0 && G->n % 2 == 0 && PolderAligned<2>(fine, G->w);
   const int          join = G->join[0] + 2 * G->join[1] + 4 * G->join[2], lines = size[1] > 1 ? 4 : 1;
@@ -204,38 +220,39 @@ static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, const V *, V *
   const unsigned int y = PolderBlocks(size[1], high), z = (unsigned int)size[2];
   const dim3         grid(PolderBlocks(size[0], wide), y < 65535 ? y : 65535, z < 65535 ? z : 65535), block(POLDER_BLOCK / lines, (unsigned int)lines);
 
-  if (G->n > 0 && size[0] > 0 && y && z) PolderLaunchEarly(kernel[pairs][join], grid, block, stream, *G, from, to);
+  if (G->n > 0 && size[0] > 0 && y && z) PolderLaunchEarly(kernel[pairs][join], grid, block, stream, *G, first, from, to);
   return cudaGetLastError();
 }
 
 template <class V>
-static int GridRestrict(const PolderLevelGrid *G, const V *r, V *bc, cudaStream_t stream)
+static int GridRestrict(const PolderLevelGrid *G, const PolderLevelGiving *giving, const V *r, V *bc, cudaStream_t stream)
 {
-  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(PolderGridRestrictKernel, V);
+  static void (*const kernels[2][8])(PolderLevelGrid, BorderGive<V>, const V *, V *) = GRID_KERNELS(PolderGridRestrictKernel, V);
+  static const int each[2]                                                           = {1, 1};
+  BorderGive<V>    first                                                             = {};
 
-  static const int each[2] = {1, 1};
-
-  if (!G->nc) return cudaMemsetAsync(bc, 0, sizeof(V), stream);
-  return GridLaunch(kernels, G->csize, each, G, r, r, bc, stream);
+  if (giving) first = {giving->border->cplane, *giving->border, (V *)giving->give, *giving->sends};
+  if (!G->nc) (void)cudaMemsetAsync(bc, 0, sizeof(V), stream);
+  return G->nc || giving ? GridLaunch(kernels, G->csize, each, G, first, r, r, bc, stream) : cudaGetLastError();
 }
 
-int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *r, void *bc, PolderStream stream)
+int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelGiving *giving, const void *r, void *bc, PolderStream stream)
 {
-  return single ? GridRestrict(grid, (const float *)r, (float *)bc, (cudaStream_t)stream)
-                : GridRestrict(grid, (const PetscScalar *)r, (PetscScalar *)bc, (cudaStream_t)stream);
+  return single ? GridRestrict(grid, giving, (const float *)r, (float *)bc, (cudaStream_t)stream)
+                : GridRestrict(grid, giving, (const PetscScalar *)r, (PetscScalar *)bc, (cudaStream_t)stream);
 }
 
 template <class V>
-static int GridProlong(const PolderLevelGrid *G, const V *xc, V *x, cudaStream_t stream)
+static int GridProlong(const PolderLevelGrid *G, const PolderExchange *sends, const V *xc, V *x, cudaStream_t stream)
 {
-  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(PolderGridProlongKernel, V);
-  static const int each[2]                                            = {2, GRID_LINES};
+  static void (*const kernels[2][8])(PolderLevelGrid, PolderSending, const V *, V *) = GRID_KERNELS(PolderGridProlongKernel, V);
+  static const int each[2]                                                           = {2, GRID_LINES};
 
-  return GridLaunch(kernels, G->size, each, G, x, xc, x, stream);
+  return GridLaunch(kernels, G->size, each, G, PolderSendingOf(sends, xc, sizeof(V) == 8), x, xc, x, stream);
 }
 
-int PolderLevelGridProlong_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *xc, void *x, PolderStream stream)
+int PolderLevelGridProlong_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderExchange *sends, const void *xc, void *x, PolderStream stream)
 {
-  return single ? GridProlong(grid, (const float *)xc, (float *)x, (cudaStream_t)stream)
-                : GridProlong(grid, (const PetscScalar *)xc, (PetscScalar *)x, (cudaStream_t)stream);
+  return single ? GridProlong(grid, sends, (const float *)xc, (float *)x, (cudaStream_t)stream)
+                : GridProlong(grid, sends, (const PetscScalar *)xc, (PetscScalar *)x, (cudaStream_t)stream);
 }

@@ -78,38 +78,65 @@ int PolderOuterExcess_CUDA(const PolderSparseRows *coarse, const PolderSparseRow
   return PolderForEach(C.n, stream, [=] __device__(PetscInt t) { PolderOuterExcess(t, &C, &O, &P, agg, nc, excess, here); });
 }
 
-/* Row k times the ghosts, in single precision minus x of the row, see levelmatrix.h */
-template <class V, class Ghost>
-static __device__ __forceinline__ V OuterRow(const PolderSparseRows &O, PetscInt k, Ghost ghost, V x)
-{
-  const PetscInt end = __ldg(O.ptr + k + 1);
-  V              s   = 0;
+/* Which row it is, -1 for none, its entries, and the first of them */
+struct OuterAhead {
+  PetscInt i, e, end, col;
+  double   val;
+};
 
-  for (PetscInt e = __ldg(O.ptr + k); e < end; ++e) s += (V)__ldg(O.val + e) * (ghost(__ldg(O.col + e)) - (std::is_same_v<V, float> ? x : (V)0));
+/* Where each row has one entry, the entry of row k is entry k */
+static __device__ __forceinline__ OuterAhead OuterLook(const PolderSparseRows &O, PetscInt k, bool there)
+{
+  OuterAhead a = {-1, 0, 0, 0, 0};
+
+  if (!there) return a;
+  a.i   = __ldg(O.row + k);
+  a.e   = O.nz == O.n ? k : __ldg(O.ptr + k);
+  a.end = O.nz == O.n ? k + 1 : __ldg(O.ptr + k + 1);
+  if (a.e < a.end) {
+    a.col = __ldg(O.col + a.e);
+    a.val = __ldg(O.val + a.e);
+  }
+  return a;
+}
+
+/* The row times the ghosts, in single precision minus x of the row, see levelmatrix.h */
+template <class V, class Ghost>
+static __device__ __forceinline__ V OuterRow(const PolderSparseRows &O, OuterAhead a, Ghost ghost, V x)
+{
+  V s = 0;
+
+  while (a.e < a.end) {
+    s += (V)a.val * (ghost(a.col) - (std::is_same_v<V, float> ? x : (V)0));
+    if (++a.e == a.end) break;
+    a.col = __ldg(O.col + a.e);
+    a.val = __ldg(O.val + a.e);
+  }
   return s;
 }
 
-/* Adds to row O.row[k] of z and returns by how much that has changed, in units */
+/* Adds to this row of z and returns by how much that has changed, in units. All values of the row are under way while its ghosts are waited for */
 template <class V, class Ghost>
-static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, PetscInt k, const PolderOuterSum &sum, Ghost ghost, V *z)
+static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, const OuterAhead &a, const PolderOuterSum &sum, Ghost ghost, V *z)
 {
-  const V       *dinv = (const V *)sum.dinv, *own = (const V *)sum.own, *ghostdinv = (const V *)sum.ghostdinv;
-  const PetscInt i = O.row[k];
-  const V        d = dinv ? dinv[i] : (V)1, start = (V)sum.start, x = start != 0 ? start * d * own[i] : own[i];
-  const V        s = (V)sum.scale * d *
+  const V     *dinv = (const V *)sum.dinv, *own = (const V *)sum.own, *ghostdinv = (const V *)sum.ghostdinv;
+  const bool   wide   = std::is_same_v<V, float> && sum.wide;
+  const double before = wide ? sum.wide[a.i] : (double)z[a.i];
+  const V      d = dinv ? dinv[a.i] : (V)1, start = (V)sum.start, x = start != 0 ? start * d * own[a.i] : own[a.i];
+  const V      s = (V)sum.scale * d *
               OuterRow(
-                O, k, [&](PetscInt c) { return start != 0 ? start * __ldg(ghostdinv + c) * ghost(c) : ghost(c); }, x);
+                O, a, [&](PetscInt c) { return start != 0 ? start * __ldg(ghostdinv + c) * ghost(c) : ghost(c); }, x);
 
-  if (std::is_same_v<V, float> && sum.wide) {
-    const double before = sum.wide[i], after = before + sum.unit * s;
+  if (wide) {
+    const double after = before + sum.unit * s;
 
-    sum.wide[i] = after;
+    sum.wide[a.i] = after;
     return after - before;
   }
-  const V before = z[i], after = before + s;
+  const V after = (V)before + s;
 
-  z[i] = after;
-  return sum.unit * ((double)after - (double)before);
+  z[a.i] = after;
+  return sum.unit * ((double)after - before);
 }
 
 template <class V, class Ghosts>
@@ -117,17 +144,25 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderOuterAddDotsKernel(const __grid_constant__ PolderSparseRows O, const __grid_constant__ PolderOuterSum sum, const __grid_constant__ Ghosts ghosts, V *z,
                            PolderReduceScratch *scratch)
 {
-  PolderBegin();
-  const uint64_t number  = ghosts.due();
-  double         part[2] = {};
+  PolderRelease();
+  long long  k       = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  OuterAhead ahead   = OuterLook(O, (PetscInt)k, k < O.n);
+  double     part[2] = {};
 
-  for (long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x; k < O.n; k += (long long)gridDim.x * POLDER_BLOCK) {
+  PolderAwait();
+  const uint64_t number = ghosts.due();
+
+  while (k < O.n) {
+    const double r      = sum.r[ahead.i];
     const double change = OuterAddRow(
-      O, (PetscInt)k, sum, [&](PetscInt c) { return ghosts(number, c); }, z);
+      O, ahead, sum, [&](PetscInt c) { return ghosts(number, c); }, z);
 
-    part[0] += sum.r[O.row[k]] * change;
+    part[0] += r * change;
     part[1] += change;
+    k += (long long)gridDim.x * POLDER_BLOCK;
+    ahead = OuterLook(O, (PetscInt)k, k < O.n);
   }
+  ghosts.template hear<true>(number);
   PolderGridSum<POLDER_BLOCK>(part, scratch, [&](const double *total) {
     for (int k = 0; k < 2; ++k) sum.dots[k] += total[k];
     ghosts.count(number);
@@ -136,14 +171,16 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 template <class V>
 struct OuterAdd {
-  PolderSparseRows O;
-  PolderOuterSum   sum;
-  V               *z;
+  static constexpr bool ALL = true;
+  PolderSparseRows      O;
+  PolderOuterSum        sum;
+  V                    *z;
 
+  __device__ __forceinline__ OuterAhead ahead(PetscInt k, bool there) const { return OuterLook(O, k, there); }
   template <class Ghost>
-  __device__ __forceinline__ void operator()(PetscInt k, Ghost ghost) const
+  __device__ __forceinline__ void operator()(PetscInt, const OuterAhead &ahead, Ghost ghost) const
   {
-    (void)OuterAddRow(O, k, sum, ghost, z);
+    (void)OuterAddRow(O, ahead, sum, ghost, z);
   }
 };
 
@@ -173,7 +210,7 @@ static int OuterRestrictLaunch(const PolderSparseRows &O, const PolderAggregates
 
     for (PetscInt m = P.ptr[t]; m < P.ptr[t + 1]; ++m)
       s += OuterRow(
-        O, P.row[m], [=](PetscInt c) { return __ldg(ghost + c); }, own[O.row[P.row[m]]]);
+        O, OuterLook(O, P.row[m], true), [=](PetscInt c) { return __ldg(ghost + c); }, own[O.row[P.row[m]]]);
     bc[target[t]] -= s;
   });
 }
@@ -196,7 +233,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     const PetscInt i      = O.row[k];
     const double   before = v[i], xi = x[i],
                  s = OuterRow(
-                   O, (PetscInt)k, [=](PetscInt c) { return __ldg(ghost + c); }, x[i]);
+                   O, OuterLook(O, (PetscInt)k, true), [=](PetscInt c) { return __ldg(ghost + c); }, x[i]);
 
     v[i] = (V)(before + s);
     part[0] += xi * s;

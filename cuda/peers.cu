@@ -61,50 +61,79 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeAddKernel(c
   PolderExchangeTake(e, k, &e.finished[e.n + k], [=](PetscInt i, uint64_t bits) { y[i] += __longlong_as_double((long long)bits); });
 }
 
-/* W threads a row. The block that ends last counts the message and completes the sum */
+/* Row k of these, -1 behind the last one */
+static __device__ __forceinline__ PetscInt PolderGhostRowAt(const PolderGhostRows &rows, long long k)
+{
+  return k < rows.n ? rows.row[k] : -1;
+}
+
+/* The first entry of this row for this thread, and where those of the row end */
+template <int W>
+static __device__ __forceinline__ void PolderGhostEntries(const PolderGhostRows &rows, long long k, PetscInt i, PetscInt *a, PetscInt *end)
+{
+  if (i < 0) *a = *end = 0;
+  else if constexpr (W == 0) *end = (*a = (PetscInt)k) + 1;
+  else {
+    *a   = rows.ai[i] + threadIdx.x % W;
+    *end = rows.ai[i + 1];
+  }
+}
+
+/* W threads a row; 0: one thread, and each row has one entry. The block that ends last counts the message and completes the sum. In blocks that wait for the
+   product before, what tells where a row and its ghosts are comes meanwhile; the entries may be as new as that product */
 template <int W, bool DOT>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderExchangeMultAddKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderGhostRows rows,
                               const __grid_constant__ PolderPeersView peers, const PetscScalar *__restrict__ p, PetscScalar *z, PetscScalar *dot,
                               PolderReduceScratch *scratch)
 {
-  PolderBegin();
+  PolderRelease();
+  constexpr int T      = W ? W : 1; // threads a row
+  double        sum[1] = {0};
+  long long     first  = (long long)blockIdx.x * (POLDER_BLOCK / T);
+  PetscInt      i      = PolderGhostRowAt(rows, first + threadIdx.x / T), a, end;
+
+  PolderGhostEntries<W>(rows, first + threadIdx.x / T, i, &a, &end);
+  PetscInt c = a < end ? rows.aj[a] : 0;
+
+  PolderAwait();
   const uint64_t number = e.n ? e.received[0] + 1 : 0;
-  double         sum[1] = {0};
 
-  if (blockIdx.x == 0 && (int)threadIdx.x < e.n) PolderExchangeHear(e, (int)threadIdx.x, number);
-  for (long long first = (long long)blockIdx.x * (POLDER_BLOCK / W); first < rows.n; first += (long long)gridDim.x * (POLDER_BLOCK / W)) {
-    const long long k    = first + threadIdx.x / W;
-    const bool      mine = k < rows.n;
-    const PetscInt  i    = mine ? rows.row[k] : 0;
-    double          s    = 0;
+  while (first < rows.n) {
+    const long long k    = first + threadIdx.x / T;
+    const bool      last = i >= 0 && threadIdx.x % T == 0; // of the threads of this row, the one that stores the sum
+    const double    zi = last ? z[i] : 0, pi = DOT && last ? p[i] : 0;
+    double          s = 0;
 
-    if (mine) {
-      const PetscInt end = rows.ai[i + 1];
-
-      for (PetscInt a = rows.ai[i] + threadIdx.x % W; a < end; a += W) s += rows.aa[a] * PolderExchangeValue(e, number, rows.aj[a]);
-    }
-    for (int o = W / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
-    if (mine && threadIdx.x % W == 0) {
-      if (DOT) sum[0] += p[i] * s;
-      z[i] += rows.alpha * s;
+    for (; a < end; c = (a += T) < end ? rows.aj[a] : 0) s += rows.aa[a] * PolderExchangeValue(e, number, c);
+    for (int o = T / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
+    if (last) {
+      if (DOT) sum[0] += pi * s;
+      z[i] = zi + rows.alpha * s;
       if (rows.added) rows.added[k] = rows.alpha * s;
     }
+    first += (long long)gridDim.x * (POLDER_BLOCK / T);
+    i = PolderGhostRowAt(rows, first + threadIdx.x / T);
+    PolderGhostEntries<W>(rows, first + threadIdx.x / T, i, &a, &end);
+    c = a < end ? rows.aj[a] : 0;
   }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
-    for (int k = 0; k < e.n; ++k) e.received[k] = number;
-    for (int k = 0; k < e.n && rows.count; ++k) ++e.sent[k];
-    if (!DOT) return;
-    *dot += total[0];
-    if (peers.size) PolderPeersSumOne(peers, 1, dot);
-  });
+  if (blockIdx.x == 0) PolderExchangeHearEmpty(e, number);
+  if (!PolderGridSums<POLDER_BLOCK>(sum, scratch) || threadIdx.x >= 32) return;
+  if ((int)threadIdx.x < e.n) {
+    e.received[threadIdx.x] = number;
+    if (rows.count) ++e.sent[threadIdx.x];
+  }
+  if (!DOT) return;
+  sum[0] += *dot;
+  if (peers.size) PolderPeersSumWarp(peers, sum);
+  if (threadIdx.x == 0) *dot = sum[0];
 }
 
 template <int W>
 static void PolderExchangeMultAddLaunch(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView &peers, const PetscScalar p[],
                                         PetscScalar z[], PetscScalar *dot, PolderReduceScratch *scratch, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(rows->n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 512 ? 512 : blocks);
+  const unsigned int blocks = PolderBlocks(rows->n, POLDER_BLOCK / (W ? W : 1)), few = blocks == 0 ? 1 : (blocks > 512 ? 512 : blocks);
 
   if (dot) PolderLaunchEarly(PolderExchangeMultAddKernel<W, true>, few, POLDER_BLOCK, stream, *e, *rows, peers, p, z, dot, scratch);
   else PolderLaunchEarly(PolderExchangeMultAddKernel<W, false>, few, POLDER_BLOCK, stream, *e, *rows, peers, p, z, dot, scratch);
@@ -117,7 +146,8 @@ int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const PolderGhostRows *r
   PolderReduceScratch  *scratch = (PolderReduceScratch *)work;
   const PolderPeersView none = {}, view = peers ? *peers : none;
 
-  if (mean <= 2) PolderExchangeMultAddLaunch<1>(e, rows, view, p, z, dot, scratch, stream);
+  if (rows->nz == rows->n) PolderExchangeMultAddLaunch<0>(e, rows, view, p, z, dot, scratch, stream);
+  else if (mean <= 2) PolderExchangeMultAddLaunch<1>(e, rows, view, p, z, dot, scratch, stream);
   else if (mean <= 12) PolderExchangeMultAddLaunch<4>(e, rows, view, p, z, dot, scratch, stream);
   else PolderExchangeMultAddLaunch<32>(e, rows, view, p, z, dot, scratch, stream);
   return cudaGetLastError();

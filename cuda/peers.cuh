@@ -80,25 +80,67 @@ static __device__ __forceinline__ void PolderPeersPut(const PolderPeersView &pee
   for (int r = 0; r < peers.size; ++r) PolderCellStore(&peers.box[r]->cell[number % 2][peers.rank][k], (uint64_t)__double_as_longlong(value), number);
 }
 
-/* The sum of value k over all processes in the order of the ranks */
+/* The sum of value k over all processes in the order of the ranks. Four loads are under way at a time */
 static __device__ __forceinline__ double PolderPeersTake(const PolderPeersView &peers, uint64_t number, PetscInt k)
 {
   const PolderMailbox *mine = peers.box[peers.rank];
   double               sum  = 0;
 
-  for (int r = 0; r < peers.size; ++r) sum += PolderCellWaitReal(&mine->cell[number % 2][r][k], number, r, peers.patience);
+  for (int first = 0; first < peers.size; first += 4) {
+    uint64_t bits[4];
+    bool     there[4];
+
+#pragma unroll
+    for (int j = 0; j < 4; ++j) there[j] = first + j < peers.size && PolderCellLoad(&mine->cell[number % 2][first + j][k], number, &bits[j]);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int r = first + j;
+
+      if (r >= peers.size) break;
+      sum += there[j] ? __longlong_as_double((long long)bits[j]) : PolderCellWaitReal(&mine->cell[number % 2][r][k], number, r, peers.patience);
+    }
+  }
   return sum;
 }
 
-/* value[0 .. n) <- their sums over all processes; called by one thread */
-static __device__ __forceinline__ void PolderPeersSumOne(const PolderPeersView &peers, int n, double *value)
+/* value[k] in thread 0 <- their sums over all processes, N <= 32. Called by one warp, each thread of which stores and waits for one value of one process */
+template <int N>
+__device__ __forceinline__ void PolderPeersSumWarp(const PolderPeersView &peers, double (&value)[N])
 {
+  constexpr int  RANKS  = 32 / N; // at a time
   PolderMailbox *mine   = peers.box[peers.rank];
   const uint64_t number = mine->count + 1;
+  const int      lane = (int)threadIdx.x % 32, k = lane % N;
+  double         own = 0;
 
-  for (int k = 0; k < n; ++k) PolderPeersPut(peers, number, k, value[k]);
-  for (int k = 0; k < n; ++k) value[k] = PolderPeersTake(peers, number, k);
-  mine->count = number;
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    const double v = __shfl_sync(0xffffffffu, value[j], 0);
+
+    if (j == k) own = v;
+    value[j] = 0;
+  }
+  for (int r = lane / N; r < peers.size && lane < N * RANKS; r += RANKS)
+    PolderCellStore(&peers.box[r]->cell[number % 2][peers.rank][k], (uint64_t)__double_as_longlong(own), number);
+  for (int first = 0; first < peers.size; first += RANKS) {
+    const int    r = first + lane / N;
+    const double v = lane < N * RANKS && r < peers.size ? PolderCellWaitReal(&mine->cell[number % 2][r][k], number, r, peers.patience) : 0.0;
+
+    for (int q = 0; q < RANKS && first + q < peers.size; ++q) {
+#pragma unroll
+      for (int j = 0; j < N; ++j) value[j] += __shfl_sync(0xffffffffu, v, q * N + j);
+    }
+  }
+  if (lane == 0) mine->count = number;
+}
+
+/* PolderGridSum() and, where there are peers, the sum over all processes */
+template <int BLOCK, int N, class Finish>
+__device__ __forceinline__ void PolderGridSumPeers(double (&sum)[N], PolderReduceScratch *scratch, const PolderPeersView &peers, Finish finish)
+{
+  if (!PolderGridSums<BLOCK>(sum, scratch) || threadIdx.x >= 32) return;
+  if (peers.size) PolderPeersSumWarp(peers, sum);
+  if (threadIdx.x == 0) finish(sum);
 }
 
 /* Number of blocks for the values for one neighbour: enough to saturate the link, few enough to leave multiprocessors to other kernels */
@@ -131,6 +173,14 @@ static __device__ __forceinline__ void PolderExchangeHear(const PolderExchange &
   uint64_t bits;
 
   (void)PolderCellWait(e.here + (number % 2) * e.halfhere + (size_t)e.width * (size_t)e.recvptr[e.n] + k, number, e.rank[k], e.patience, &bits);
+}
+
+/* The same for the neighbours that sent no values with it, where each value has been read, which tells as much. Called by all threads of a block */
+static __device__ __forceinline__ void PolderExchangeHearEmpty(const PolderExchange &e, uint64_t number)
+{
+  const int k = (int)threadIdx.x;
+
+  if (k < e.n && e.recvptr[k] == e.recvptr[k + 1]) PolderExchangeHear(e, k, number);
 }
 
 /* The bits of a value in a cell, and back */
@@ -171,12 +221,11 @@ struct PolderSending {
   const void    *x;
   bool           wide; /* values of 8 bytes, not 4 */
 
-  /* Called by all threads of a one-dimensional grid; does not count the messages */
-  __device__ __forceinline__ void operator()(void) const
+  /* Called by all threads of a one-dimensional grid, or by thread t of `step` threads; does not count the messages */
+  __device__ __forceinline__ void operator()(void) const { (*this)((long long)blockIdx.x * blockDim.x + threadIdx.x, (long long)gridDim.x * blockDim.x); }
+  __device__ __forceinline__ void operator()(long long t, long long step) const
   {
-    const long long step = (long long)gridDim.x * blockDim.x;
-
-    for (long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x; t < n; t += step) {
+    for (; t < n; t += step) {
       const PetscInt i = (PetscInt)t;
       int            k = 0;
 

@@ -61,21 +61,24 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
 }
 
-/* Completes the state with the sum of the corrections on this process */
+/* Completes the state with the sum of the corrections on this process, which thread 0 has. Called by one warp */
 template <PolderTriKind KIND>
-static __device__ __forceinline__ void PolderTriOuterEnd(const PolderTriEnd &end, const PolderPeersView &peers, PetscInt m, double sum)
+static __device__ __forceinline__ void PolderTriOuterEnd(const PolderTriEnd &end, const PolderPeersView &peers, PetscInt m, double (&sum)[1])
 {
   PolderCGState *state = end.state;
 
   if (KIND == POLDER_TRI_RHO) {
-    state->sum[1] = (m ? state->sum[1] : 0) + sum;
-    PolderPeersSumOne(peers, 1, &state->sum[1]);
+    sum[0] += m ? state->sum[1] : 0;
+    PolderPeersSumWarp(peers, sum);
+    if (threadIdx.x) return;
+    state->sum[1] = sum[0];
     PolderCGSetRho(state, end.first);
   } else if (KIND == POLDER_TRI_DIRECTION && !state->frozen) {
-    double total = (m ? state->pmean : 0) + sum;
+    const bool nullspace = state->nullspace;
 
-    if (state->nullspace) PolderPeersSumOne(peers, 1, &total);
-    state->pmean = state->nullspace ? total / state->N : 0;
+    sum[0] += m ? state->pmean : 0;
+    if (nullspace) PolderPeersSumWarp(peers, sum);
+    if (threadIdx.x == 0) state->pmean = nullspace ? sum[0] / state->N : 0;
   }
 }
 
@@ -92,10 +95,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   if (blockIdx.x == 0 && (int)threadIdx.x < e.n) PolderExchangeHear(e, (int)threadIdx.x, ghost.number);
   for (PetscInt k = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); k < n; k += (PetscInt)(gridDim.x * POLDER_BLOCK))
     sum[0] += PolderTriOuterAddRow(&T, &ghost, KIND, rows.row[k], z);
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double(&total)[1]) {
-    for (int k = 0; k < e.n; ++k) e.received[k] = ghost.number;
-    PolderTriOuterEnd<KIND>(end, peers, T.m, total[0]);
-  });
+  if (!PolderGridSums<POLDER_BLOCK>(sum, scratch) || threadIdx.x >= 32) return;
+  if ((int)threadIdx.x < e.n) e.received[threadIdx.x] = ghost.number;
+  PolderTriOuterEnd<KIND>(end, peers, T.m, sum);
 }
 
 static dim3 PolderTriOuterGrid(const PolderExchange *e)

@@ -454,6 +454,23 @@ PetscErrorCode PolderCommSum(MPI_Comm comm, PetscInt n, PetscScalar value[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderCommRho(MPI_Comm comm, const PolderCGRho *rho)
+{
+  PolderPeers  peers;
+  PolderStream stream;
+  PetscScalar  host[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderPeersGet(comm, &peers));
+  if (PolderPeersGetView(peers)) PolderLaunch(PolderCGSumRho_CUDA(PolderPeersGetView(peers), rho, stream));
+  else {
+    PetscCall(PolderCommSum(comm, 2, &rho->state->sum[1], host));
+    PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, rho->first, rho->state, stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderPeersWatch(PetscReal waited, PetscBool *watching)
 {
   PetscFunctionBegin;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "nccl.h"
-#include "kernels/peers.h"
+#include "kernels/cg.h"
 
 /* Transport of values between the GPUs of two processes, -polder_transport */
 typedef enum {
@@ -49,6 +49,8 @@ PETSC_INTERN PetscErrorCode PolderPeersCheck(PolderPeers);
 PETSC_INTERN PetscErrorCode PolderPeersSum(PolderPeers, PetscInt n, PetscScalar value[]);
 /* The same over the processes of a communicator. When these are no such group, the values pass through host[n], where their sums remain. Collective */
 PETSC_INTERN PetscErrorCode PolderCommSum(MPI_Comm, PetscInt n, PetscScalar value[], PetscScalar host[]);
+/* rho, mean and beta from the sums over these processes of sum[1] and sum[2] of the state. Collective */
+PETSC_INTERN PetscErrorCode PolderCommRho(MPI_Comm, const PolderCGRho *);
 /* Called while the host waits for the device, with the seconds that it has waited. Ends the kernels of NCCL that wait for too long, and raises an error.
    watching: there is something to watch */
 PETSC_INTERN PetscErrorCode PolderPeersWatch(PetscReal waited, PetscBool *watching);

@@ -109,6 +109,8 @@ POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const Pe
                                      const PolderCGReduction *to, PolderStream stream);
 /* In a parallel state: completes PolderCGUpdate_CUDA() and PolderCGRho_CUDA() after sum[] has been reduced over all processes */
 POLDER_LAUNCHER int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream);
+/* sum[1] and sum[2] <- their sums over all processes, then rho, mean and beta */
+POLDER_LAUNCHER int PolderCGSumRho_CUDA(const PolderPeersView *peers, const PolderCGRho *rho, PolderStream stream);
 /* x <- x + alpha p, alpha <- 0 */
 POLDER_LAUNCHER int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
 /* r <- r - sum r / N with the sum of the last step, unless the mean is negligible beside the norm of r */

@@ -47,11 +47,17 @@ PETSC_INTERN void   PolderLevelBorderWeights_Host(const PolderLevelGrid *, const
 POLDER_LAUNCHER int PolderLevelBorderWeights_CUDA(const PolderLevelGrid *, const PolderLevelBorder *, const PolderLevelGridEntries *, const PetscInt agg[],
                                                   const PolderBorderRows *, PolderStream stream);
 
-/* give[2 cplane] <- what the cells at the border give to the boxes before and after. Device: with sends (or NULL), the kernel sends it as well */
+/* give[2 cplane] <- what the cells at the border give to the boxes before and after */
 PETSC_INTERN void   PolderLevelBorderGive_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar r[], PetscScalar give[]);
 PETSC_INTERN void   PolderLevelBorderGiveSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float r[], float give[]);
 POLDER_LAUNCHER int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *r, void *give,
-                                               const PolderSends *sends, PolderStream stream);
+                                               PolderStream stream);
+/* The same as a part of PolderLevelGridRestrict_CUDA(), which sends it at once */
+struct _PolderLevelGiving {
+  const PolderLevelBorder *border;
+  void                    *give;
+  const PolderSends       *sends;
+};
 /* bc, the restricted r, loses that and gets what the cells of the processes before and after give; got has no values of a side that is not there */
 PETSC_INTERN void PolderLevelBorderGet_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar give[], const PolderGhosts *got,
                                             PetscScalar bc[]);

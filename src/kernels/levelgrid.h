@@ -88,14 +88,21 @@ POLDER_LAUNCHER int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *, cons
 PETSC_INTERN void   PolderLevelGridPlaces_Host(const PolderLevelGrid *, PetscInt64 place[]);
 POLDER_LAUNCHER int PolderLevelGridPlaces_CUDA(const PolderLevelGrid *, PetscInt64 place[], PolderStream stream);
 
-/* bc = P^T r, x += P xc. bc has nc + 1 entries, of which the last becomes zero. Rows: the part of the cells i0 .. i0 + n, added to bc; r[0] is of cell i0 */
-PETSC_INTERN void   PolderLevelGridRestrict_Host(const PolderLevelGrid *, const PetscScalar r[], PetscScalar bc[]);
-PETSC_INTERN void   PolderLevelGridRestrictSingle_Host(const PolderLevelGrid *, const float r[], float bc[]);
-PETSC_INTERN void   PolderLevelGridRestrictRows_Host(const PolderLevelGrid *, PetscInt i0, PetscInt n, const PetscScalar r[], PetscScalar bc[]);
-PETSC_INTERN void   PolderLevelGridRestrictRowsSingle_Host(const PolderLevelGrid *, PetscInt i0, PetscInt n, const float r[], float bc[]);
-POLDER_LAUNCHER int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *, const void *r, void *bc, PolderStream stream);
+/*
+  bc = P^T r, x += P xc. bc has nc + 1 entries, of which the last becomes zero. Rows: the part of the cells i0 .. i0 + n, added to bc; r[0] is of cell i0.
+  Device: giving, unless NULL, is what the kernel gives across the border of the process as well; sends, unless NULL: xc is first sent as by
+  PolderExchangeStore_CUDA()
+*/
+typedef struct _PolderLevelGiving PolderLevelGiving; /* levelborder.h */
+PETSC_INTERN void                 PolderLevelGridRestrict_Host(const PolderLevelGrid *, const PetscScalar r[], PetscScalar bc[]);
+PETSC_INTERN void                 PolderLevelGridRestrictSingle_Host(const PolderLevelGrid *, const float r[], float bc[]);
+PETSC_INTERN void                 PolderLevelGridRestrictRows_Host(const PolderLevelGrid *, PetscInt i0, PetscInt n, const PetscScalar r[], PetscScalar bc[]);
+PETSC_INTERN void                 PolderLevelGridRestrictRowsSingle_Host(const PolderLevelGrid *, PetscInt i0, PetscInt n, const float r[], float bc[]);
+POLDER_LAUNCHER int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelGiving *giving, const void *r, void *bc,
+                                                 PolderStream stream);
 PETSC_INTERN void   PolderLevelGridProlong_Host(const PolderLevelGrid *, const PetscScalar xc[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelGridProlongSingle_Host(const PolderLevelGrid *, const float xc[], float x[]);
 PETSC_INTERN void   PolderLevelGridProlongRows_Host(const PolderLevelGrid *, PetscInt i0, PetscInt n, const PetscScalar xc[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelGridProlongRowsSingle_Host(const PolderLevelGrid *, PetscInt i0, PetscInt n, const float xc[], float x[]);
-POLDER_LAUNCHER int PolderLevelGridProlong_CUDA(PetscBool single, const PolderLevelGrid *, const void *xc, void *x, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelGridProlong_CUDA(PetscBool single, const PolderLevelGrid *, const PolderExchange *sends, const void *xc, void *x,
+                                                PolderStream stream);

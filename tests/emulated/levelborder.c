@@ -11,12 +11,10 @@ PolderEmulate(PolderLevelBorderWeights,
                PolderStream stream),
               G, B, A, agg, R);
 
-int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, const PolderSends *sends,
-                               PolderStream stream)
+int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, PolderStream stream)
 {
   if (single) PolderLevelBorderGiveSingle_Host(G, B, (const float *)r, (float *)give);
   else PolderLevelBorderGive_Host(G, B, (const PetscScalar *)r, (PetscScalar *)give);
-  if (sends) PolderSendRows_Host(sends, single ? sizeof(float) : sizeof(PetscScalar), give);
   return 0;
 }
 

@@ -171,6 +171,13 @@ int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, Polde
   return 0;
 }
 
+int PolderCGSumRho_CUDA(const PolderPeersView *peers, const PolderCGRho *rho, PolderStream stream)
+{
+  PolderPeersSum_Host(peers, 2, &rho->state->sum[1]);
+  PolderEmulatedSetRho(rho->state, rho->first);
+  return 0;
+}
+
 int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *s, PolderStream stream)
 {
   for (PetscInt i = 0; i < n; ++i) x[i] += s->alpha * p[i];

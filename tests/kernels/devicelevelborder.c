@@ -203,7 +203,7 @@ static PetscErrorCode CheckTransfers(const Part *P, PetscBool single, PolderStre
     PolderLevelBorderGet_Host(G, B, (PetscScalar *)v[2], &beyond[0].ghosts, (PetscScalar *)v[1]);
     PolderLevelBorderTake_Host(G, B, (PetscScalar *)v[1], &beyond[0], (PetscScalar *)v[4]);
   }
-  PolderLaunch(PolderLevelBorderGive_CUDA(single, &P->G[1], &P->B[1], there[0], there[2], NULL, stream));
+  PolderLaunch(PolderLevelBorderGive_CUDA(single, &P->G[1], &P->B[1], there[0], there[2], stream));
   PolderLaunch(PolderLevelBorderGet_CUDA(single, &P->G[1], &P->B[1], there[2], &beyond[1].ghosts, there[1], stream));
   PolderLaunch(PolderLevelBorderTake_CUDA(single, &P->G[1], &P->B[1], there[1], &beyond[1], there[4], stream));
   for (int k = 0; k < 5; ++k) {

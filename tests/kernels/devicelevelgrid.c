@@ -219,7 +219,7 @@ static PetscErrorCode CheckTransfers(const Part *P, PetscBool single, PolderStre
   }
   if (single) PolderLevelGridProlongSingle_Host(G, (float *)v[1], (float *)v[0]);
   else PolderLevelGridProlong_Host(G, v[1], v[0]);
-  PolderLaunch(PolderLevelGridProlong_CUDA(single, &P->G[1], there[1], there[0], stream));
+  PolderLaunch(PolderLevelGridProlong_CUDA(single, &P->G[1], NULL, there[1], there[0], stream));
   PetscCall(Compare(n, single ? 2 : 1, v[0], there[0], tol, wrong));
   for (size_t i = 0; i < nc; ++i) {
     if (single) ((float *)v[1])[i] = NAN;
@@ -228,7 +228,7 @@ static PetscErrorCode CheckTransfers(const Part *P, PetscBool single, PolderStre
   PetscCall(PolderDeviceFromHost(there[1], v[1], size * nc));
   if (single) PolderLevelGridRestrictSingle_Host(G, (float *)v[0], (float *)v[1]);
   else PolderLevelGridRestrict_Host(G, v[0], v[1]);
-  PolderLaunch(PolderLevelGridRestrict_CUDA(single, &P->G[1], there[0], there[1], stream));
+  PolderLaunch(PolderLevelGridRestrict_CUDA(single, &P->G[1], NULL, there[0], there[1], stream));
   PetscCall(Compare(nc, single ? 2 : 1, v[1], there[1], tol, wrong));
   for (int k = 0; k < 2; ++k) {
     PetscCall(PetscFree(v[k]));

@@ -40,20 +40,6 @@ PetscErrorCode PCPAMGEndDevice(PC pc, PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sums over all processes, and what follows from them; that of r is known */
-static PetscErrorCode PamgFinishRho(PamgLevel *L, const PolderCGRho *rho)
-{
-  PetscScalar  host[2];
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderCommSum(L->comm, 2, &rho->state->sum[1], host));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, rho->first, rho->state, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* z <- the solution of the first level in double precision */
 static PetscErrorCode PamgWidenFirst(const PamgLevel *L, PetscScalar *z)
 {
@@ -128,7 +114,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, PetscBool rounded, Vec z, PolderCG
   else PetscCall(PCPAMGCycle(pamg, rr, zz));
   pamg->end.r = NULL;
   if (parts) *parts = pamg->parts;
-  if (rho) PetscCall(PamgFinishRho(pamg->level, rho));
+  if (rho && pamg->level->halo) PetscCall(PolderCommRho(pamg->level->comm, rho)); // the sum of r is known
   PetscCall(PetscLogGpuTimeEnd());
   if (!parts) PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));

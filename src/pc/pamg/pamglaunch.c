@@ -87,10 +87,11 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
 /* bc = P^T r on a level that is a grid */
 static PetscErrorCode PamgRestrictGrid(PamgLevel *L, const void *r, void *bc)
 {
-  PamgBorder  *X     = &L->border;
-  PolderSends  sends = {0};
-  PolderGhosts got   = {.value = X->got};
-  PolderStream stream;
+  PamgBorder             *X      = &L->border;
+  PolderSends             sends  = {0};
+  PolderGhosts            got    = {.value = X->got};
+  const PolderLevelGiving giving = {&X->B, X->give, &sends};
+  PolderStream            stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
@@ -98,10 +99,12 @@ static PetscErrorCode PamgRestrictGrid(PamgLevel *L, const void *r, void *bc)
     PetscCall(PolderHaloGetExchange(X->parts, &got.exchange));
     if (got.exchange) PetscCall(PolderHaloGetSends(X->parts, &sends));
     if (!sends.n) got.exchange = NULL;
-    PolderLaunch(PolderLevelBorderGive_CUDA(L->singleprecision, &L->grid, &X->B, r, X->give, got.exchange ? &sends : NULL, stream));
-    if (!got.exchange) PetscCall(PolderHaloBeginDevice(X->parts, PamgUnit(L), X->give, X->got));
+    if (!got.exchange) {
+      PolderLaunch(PolderLevelBorderGive_CUDA(L->singleprecision, &L->grid, &X->B, r, X->give, stream));
+      PetscCall(PolderHaloBeginDevice(X->parts, PamgUnit(L), X->give, X->got));
+    }
   }
-  PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
+  PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, got.exchange ? &giving : NULL, r, bc, stream));
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
   if (!got.exchange) PetscCall(PolderHaloEndDevice(X->parts, PamgUnit(L), X->give, X->got));
   PolderLaunch(PolderLevelBorderGet_CUDA(L->singleprecision, &L->grid, &X->B, X->give, &got, bc, stream));
@@ -113,17 +116,15 @@ static PetscErrorCode PamgProlongGrid(PamgLevel *L, const void *xc, void *x)
 {
   PamgBorder       *X      = &L->border;
   PolderLevelBeyond beyond = PamgBeyond(L);
-  const int         bytes  = (int)PamgSize(L);
   PolderStream      stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (X->planes) {
     PetscCall(PolderHaloGetExchange(X->planes, &beyond.ghosts.exchange));
-    if (beyond.ghosts.exchange) PolderLaunch(PolderExchangeStore_CUDA(beyond.ghosts.exchange, bytes, xc, stream));
-    else PetscCall(PolderHaloBeginDevice(X->planes, PamgUnit(L), xc, X->beyond));
+    if (!beyond.ghosts.exchange) PetscCall(PolderHaloBeginDevice(X->planes, PamgUnit(L), xc, X->beyond));
   }
-  PolderLaunch(PolderLevelGridProlong_CUDA(L->singleprecision, &L->grid, xc, x, stream));
+  PolderLaunch(PolderLevelGridProlong_CUDA(L->singleprecision, &L->grid, beyond.ghosts.exchange, xc, x, stream));
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
   if (X->planes && !beyond.ghosts.exchange) PetscCall(PolderHaloEndDevice(X->planes, PamgUnit(L), xc, X->beyond));
   PolderLaunch(PolderLevelBorderTake_CUDA(L->singleprecision, &L->grid, &X->B, xc, &beyond, x, stream));

@@ -41,7 +41,8 @@ static PetscErrorCode PamgUploadOuter(PamgOuter *O, const PetscInt *row, const P
   const size_t index = sizeof(PetscInt), rows = index * (size_t)O->rows.n, entries = index * (size_t)O->rows.nz;
 
   PetscFunctionBegin;
-  O->rows_d.n = O->rows.n;
+  O->rows_d.n  = O->rows.n;
+  O->rows_d.nz = O->rows.nz;
   PetscCall(PolderDeviceUpload(index * (size_t)(O->rows.n + 1), O->rows.ptr, &O->rows_d.ptr));
   if (row) {
     PetscCall(PolderDeviceMalloc(rows, &O->rows_d.row));

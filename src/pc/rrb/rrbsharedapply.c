@@ -107,17 +107,6 @@ PetscErrorCode PCRRBSharedMult(PC_RRB *rrb, const PetscScalar x[], PetscScalar y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* rho from the sums of all processes */
-static PetscErrorCode PCRRBSharedRho_Private(PC pc, const PolderCGRho *rho, PolderStream stream)
-{
-  PetscScalar host[2];
-
-  PetscFunctionBegin;
-  PetscCall(PolderCommSum(PetscObjectComm((PetscObject)pc), 2, &rho->state->sum[1], host));
-  PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, rho->first, rho->state, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The step of grid k for the rows of own lines, and `more` rows on each side */
 static PolderRRBStep RRBSharedStep(const PC_RRB *rrb, PetscInt k, PetscInt more)
 {
@@ -180,7 +169,7 @@ PetscErrorCode PCRRBSharedApply(PC pc, const PetscScalar r[], PetscScalar z[], c
   PolderLaunch(PolderRRBReducedForward_CUDA(d->single, &step, r, stream));
   PetscCall(PCRRBSharedSweep_Private(rrb, stream));
   PolderLaunch(PolderRRBReducedBackward_CUDA(d->single, &step, r, z, rho, work, stream));
-  if (rho) PetscCall(PCRRBSharedRho_Private(pc, rho, stream));
+  if (rho) PetscCall(PolderCommRho(PetscObjectComm((PetscObject)pc), rho));
   PetscCall(PetscLogGpuFlops((rrb->flops - 4.5 * rrb->nx * rrb->ny) * (shared->y1 - shared->y0) / rrb->ny));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
