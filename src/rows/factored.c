@@ -219,10 +219,10 @@ PetscErrorCode PolderFactoredFree(PC pc)
 PetscErrorCode PolderFactoredView(PC pc, PetscViewer viewer)
 {
   PolderFactored *F  = (PolderFactored *)pc->data;
-  PetscInt        nz = F->nz;
+  PetscInt64      nz = F->nz;
 
   PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, &nz, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  PetscCallAllreduce(MPI_IN_PLACE, &nz, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s, %.3g entries a row, across all processes\n",
                                    F->GT ? "products with a triangle and its transpose" : "one product", (double)nz / (double)PetscMax(1, F->rows.M)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -158,10 +158,11 @@ PetscErrorCode PolderSweepsDestroy(PolderSweeps *W, const PolderPlace *place)
 
 PetscErrorCode PolderSweepsView(const PolderSweeps *W, const char levels[], PetscViewer viewer)
 {
-  PetscInt sum[2] = {W->entries, W->S.n}, most = W->nlevel;
+  PetscInt64 sum[2] = {W->entries, W->S.n};
+  PetscInt   most   = W->nlevel;
 
   PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, sum, 2, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)viewer));
+  PetscCallAllreduce(MPI_IN_PLACE, sum, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)viewer));
   PetscCallAllreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " %s, %.3g entries a row besides the diagonal, %s\n", most, levels,
                                    (double)sum[0] / (double)PetscMax(1, sum[1]), W->halo ? "across all processes" : "in one block a process"));
