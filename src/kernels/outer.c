@@ -25,6 +25,47 @@ static void IndexSortPass(PetscInt n, PetscInt least, int shift, size_t values, 
   }
 }
 
+/* The end of the ascending keys from key[first] on */
+static PetscInt IndexRun(PetscInt n, const PetscInt key[], PetscInt first)
+{
+  while (++first < n && key[first - 1] <= key[first]) { }
+  return PetscMin(first, n);
+}
+
+/*
+  Merges each stretch of ascending keys with those before it that are larger. PETSC_FALSE, with key[] and order[] as before, where these are many in all. They
+  are few for the boxes of the cells of a plane: two lines of cells make a line of boxes
+*/
+static PetscBool IndexMerge(PetscInt n, PetscInt key[], PetscInt order[], PetscInt work[])
+{
+  PetscInt *to = work, *from = work + n, *tail = work + 2 * n, *tailfrom = tail + n / 2, moved = 0;
+
+  for (PetscInt first = 0, end; first < n; first = end) {
+    PetscInt at = first, k = first, t = 0, large;
+
+    end = IndexRun(n, key, first);
+    while (at && to[at - 1] > key[first] && first - at < n / 2) --at;
+    large = first - at;
+    moved += large;
+    if (moved > n || large == n / 2) return PETSC_FALSE;
+    for (PetscInt l = 0; l < large; ++l) {
+      tail[l]     = to[at + l];
+      tailfrom[l] = from[at + l];
+    }
+    for (; at < end; ++at) {
+      const PetscBool before = (PetscBool)(k == end || (t < large && tail[t] <= key[k]));
+
+      to[at]   = before ? tail[t] : key[k];
+      from[at] = before ? tailfrom[t++] : k++;
+    }
+  }
+  for (PetscInt k = 0; k < n; ++k) {
+    key[k]   = to[k];
+    order[k] = from[k];
+  }
+  return PETSC_TRUE;
+}
+
 /* A digit has up to n values: keys within a range of n, such as the numbers of aggregates along a boundary, take one or two passes */
 void PolderIndexSort_Host(PetscInt n, PetscInt key[], PetscInt order[], PetscInt work[])
 {
@@ -36,6 +77,7 @@ void PolderIndexSort_Host(PetscInt n, PetscInt key[], PetscInt order[], PetscInt
   int      bits = 1, now = 0;
   size_t   span;
 
+  if (n > 1 && IndexMerge(n, key, order, work)) return;
   for (PetscInt k = 0; k < n; ++k) {
     order[k] = k;
     least    = PetscMin(least, key[k]);

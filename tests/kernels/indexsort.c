@@ -6,8 +6,15 @@ static char help[] = "The sort of keys with their positions, on keys of all span
 
 unsigned int seed = 29;
 
-/* n keys in least .. least + span; groups: in runs of equal ones */
-static PetscErrorCode TestSort(PetscInt n, PetscInt least, PetscInt span, PetscBool groups)
+typedef enum {
+  ANY,
+  GROUPS, /* runs of equal keys */
+  BOXES,  /* of 2 x 2 cells in lines of 34 */
+  KINDS
+} Kind;
+
+/* n keys in least .. least + span */
+static PetscErrorCode TestSort(PetscInt n, PetscInt least, PetscInt span, Kind kind)
 {
   PetscInt *given, *key, *order, *work;
   PetscInt  wrong = 0;
@@ -16,7 +23,8 @@ static PetscErrorCode TestSort(PetscInt n, PetscInt least, PetscInt span, PetscB
   PetscCall(PetscMalloc4(n, &given, n, &key, n, &order, 3 * n, &work));
   for (PetscInt k = 0; k < n; ++k) {
     given[k] = least + (span ? (Next(1 << 12) << 12 | Next(1 << 12)) % span : 0);
-    if (groups && k % 4) given[k] = given[k - 1];
+    if (kind == GROUPS && k % 4) given[k] = given[k - 1];
+    if (kind == BOXES) given[k] = least + PetscMin(span, k % 34 / 2 + k / 68 * 17);
     key[k] = given[k];
   }
   if (n > 1) given[n - 1] = key[n - 1] = least + span;
@@ -42,7 +50,7 @@ int main(int argc, char **args)
     for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(spans); ++p) {
       for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(least); ++l) {
         if (least[l] > PETSC_MAX_INT - spans[p]) continue;
-        for (int groups = 0; groups < 2; ++groups) PetscCall(TestSort(sizes[s], least[l], spans[p], (PetscBool)groups));
+        for (int kind = ANY; kind < KINDS; ++kind) PetscCall(TestSort(sizes[s], least[l], spans[p], (Kind)kind));
       }
     }
   }
