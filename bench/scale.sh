@@ -116,10 +116,10 @@ END
 case " $works " in *" giant "*)
   nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -lms 200 >"$WORK/memory" &
   sampler=$!
+  trap 'kill $sampler; rm -rf "$WORK"' EXIT # a failed run ends the sampler too
   work giant "8 bubbles of 1e3, 1000^3 in all" 0 -n 1000 -bubbles 2 -repeats 1 <<END
 dcg, pamg | $pamg
 END
-  kill $sampler
   sort -n "$WORK/memory" | tail -1 |
     awk -v n="${ranks##* }" '{printf "\n1000^3: at most %d MiB on a GPU, %.0f bytes a row.\n", $1, $1 * 1048576 * n / 1e9}' >>"$out"
   ;;
