@@ -65,6 +65,24 @@ static inline PetscErrorCode GetProblem(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* Ends with an error where no one has read an option of `options`, nor the same one of the program: a misspelt option must not leave another problem */
+static inline PetscErrorCode RequireOptionsRead(PetscOptions options)
+{
+  char    **names, **values;
+  PetscInt  n;
+  PetscBool used = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsLeftGet(options, &n, &names, &values));
+  for (PetscInt k = 0; k < n; ++k) {
+    if (options) PetscCall(PetscOptionsUsed(NULL, names[k], &used));
+    else used = PETSC_FALSE;
+    PetscCheck(used, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Nothing in this program reads the option -%s", names[k]);
+  }
+  PetscCall(PetscOptionsLeftRestore(options, &n, &names, &values));
+  PetscFunctionReturn(0);
+}
+
 /* Positive inside a bubble */
 static inline PetscReal LevelSet(const Problem *p, const PetscInt at[3])
 {

@@ -41,7 +41,7 @@ work() {
     [ "$grow" -eq 0 ] || more="-nz $((grow * r))"
     start=
     [ "$r" -eq 1 ] || start="$MPIEXEC -n $r"
-    $start "$SOLVE" -dll_append "$LIB" $options -options_left no "$@" $more -solvers "$WORK/solvers" >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
+    $start "$SOLVE" -dll_append "$LIB" $options "$@" $more -solvers "$WORK/solvers" >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
     ! grep -q pamg "$WORK/solvers" || hypre_rows boomeramg "$start" "$@" $more | sed 's/^| hypre BoomerAMG[^|]*/| hypre: cg, BoomerAMG /' >>"$WORK/log"
     [ -z "$SCALELOG" ] || { echo "$name, $r $unit"; cat "$WORK/log"; } >>"$SCALELOG"
     awk -F'|' '/^\| / {

@@ -286,16 +286,18 @@ typedef struct {
   Vec            values;
 } Table;
 
-/* The options -mat... and their values */
-static PetscErrorCode MatrixOptions(size_t len, char options[])
+/* The options -mat... and their values; read: they count as read, since the matrix has been made with them */
+static PetscErrorCode MatrixOptions(PetscBool read, size_t len, char options[])
 {
-  char *all, *at;
+  char     *all, *at;
+  PetscBool is;
 
   PetscFunctionBeginUser;
   options[0] = 0;
   PetscCall(PetscOptionsGetAll(NULL, &all));
   for (at = strtok(all, " "); at; at = strtok(NULL, " ")) {
     if (strncmp(at, "-mat", 4)) continue;
+    if (read) PetscCall(PetscOptionsHasName(NULL, NULL, at, &is));
     PetscCall(PetscStrlcat(options, at, len));
     if (!(at = strtok(NULL, " "))) break;
     PetscCall(PetscStrlcat(options, at, len));
@@ -319,9 +321,12 @@ static PetscErrorCode GetTyped(Table *table)
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-coo", &coo, NULL));
-  PetscCall(MatrixOptions(sizeof(options), options));
+  PetscCall(MatrixOptions(PETSC_FALSE, sizeof(options), options));
   PetscCall(PetscStrcmp(options, table->options, &same));
-  if (same && table->B) PetscFunctionReturn(0);
+  if (same && table->B) {
+    PetscCall(MatrixOptions(PETSC_TRUE, sizeof(options), options));
+    PetscFunctionReturn(0);
+  }
   PetscCall(DestroyTyped(table));
   PetscCall(CreateTyped(table->A, table->rows, table->p, coo, table->b, &table->B, &table->values));
   PetscCall(SetProperties(table->p, table->levelset, table->B));
@@ -507,6 +512,7 @@ static PetscErrorCode SolveLine(Table *table, char line[])
   PetscCall(PetscOptionsPush(saved));
   PetscCall(TableRow(table, field[0], n == 3 ? strtod(field[1], NULL) : 0));
   PetscCall(PetscOptionsPop());
+  PetscCall(RequireOptionsRead(saved));
   PetscCall(PetscOptionsDestroy(&saved));
   PetscFunctionReturn(0);
 }
@@ -531,6 +537,7 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copy bandwidth %.3f TB/s\n", (double)table.bandwidth / 1e12));
   if (first) PetscCall(First(&p, &rows, table.A, table.b, table.levelset));
   else if (!file[0]) PetscCall(TableRow(&table, "options", 0));
+  if (first || !file[0]) PetscCall(RequireOptionsRead(NULL));
   else {
     in = fopen(file, "r");
     PetscCheck(in, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);

@@ -103,6 +103,8 @@ int main(int argc, char **argv)
   PetscCall(GetProblem(&p));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-peer", peers, &peer, NULL));
+  PetscCall(PetscOptionsClearValue(NULL, "-coo")); // that of bench/solve for matrices of PETSc
+  PetscCall(RequireOptionsRead(NULL));
   PetscCheck((int)peer == 1 || (!p.graph && !p.points), PETSC_COMM_WORLD, PETSC_ERR_SUP, "PFMG is for problems on grids");
   PetscCall(ProblemRows(&p, &A));
 #if defined(HYPRE_USING_CUDA)
