@@ -5,8 +5,17 @@
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
 
+/* The exchange of first and last planes: the neighbours, the first position of each in the lists, and the lists of sent and of received values */
+typedef struct {
+  PetscMPIInt n, rank[2];
+  PetscInt    ptr[3], *sent, *received;
+} PolderHaloPlanes;
+
 struct _n_PolderHalo {
-  PetscSF                sf;        /* roots: owned columns, leaves: ghosts; NULL on one process */
+  MPI_Comm               comm;      /* MPI_COMM_NULL where nothing is exchanged: on one process */
+  PetscInt               n;         /* owned columns */
+  PetscSF                sf;        /* roots: owned columns, leaves: ghosts; made when it is needed where planes are exchanged */
+  PolderHaloPlanes       planes;    /* sent = NULL: the graph is that of sf */
   const PolderHaloSteps *steps;     /* for arrays on devices: NULL when PetscSF exchanges these as well */
   void                  *link;      /* of these steps */
   PetscBool              connected; /* steps have been determined */
@@ -26,7 +35,9 @@ static PetscErrorCode PolderHaloReset_Private(PolderHalo halo)
   halo->steps = NULL;
   PetscCall(PolderHaloPeersDestroy(&halo->pairs));
   PetscCall(PetscSFDestroy(&halo->sf));
+  if (halo->comm != MPI_COMM_NULL) PetscCall(PetscCommDestroy(&halo->comm));
   halo->connected = PETSC_FALSE;
+  PetscCall(PetscFree2(halo->planes.sent, halo->planes.received));
   PetscCall(PetscFree(halo->garray));
   halo->nghost = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -42,17 +53,44 @@ static PetscErrorCode PolderHaloDestroy_Private(PolderCtxArg(ctx))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PolderHaloNew_Private(PolderHalo *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(halo));
+  (*halo)->comm = MPI_COMM_NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The processes of the exchange, the number of owned values, and room for the columns of the ghosts */
+static PetscErrorCode PolderHaloBegin_Private(PolderHalo halo, MPI_Comm comm, PetscInt n, PetscInt nghost)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  halo->n      = n;
+  halo->nghost = nghost;
+  PetscCall(PetscMalloc1(nghost, &halo->garray));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCall(PetscCommDuplicate(comm, &halo->comm, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloMakeSF_Private(PolderHalo halo, PetscLayout layout, PetscInt *place)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFCreate(halo->comm, &halo->sf));
+  PetscCall(PetscSFSetGraphLayout(halo->sf, layout, halo->nghost, place, PETSC_COPY_VALUES, halo->garray));
+  PetscCall(PetscSFSetUp(halo->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ghost[place[k]] stands for column garray[k]; place = NULL: ghost[k]. Collective: the pattern must change on every process or on none */
 static PetscErrorCode PolderHaloConnect_Private(PolderHalo halo, PetscLayout layout, PetscInt nghost, const PetscInt garray[], PetscInt *place)
 {
   PetscFunctionBegin;
-  halo->nghost = nghost;
-  PetscCall(PetscMalloc1(nghost, &halo->garray));
+  PetscCall(PolderHaloBegin_Private(halo, layout->comm, layout->n, nghost));
   PetscCall(PetscArraycpy(halo->garray, garray, nghost));
-  if (layout->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFCreate(layout->comm, &halo->sf));
-  PetscCall(PetscSFSetGraphLayout(halo->sf, layout, nghost, place, PETSC_COPY_VALUES, halo->garray));
-  PetscCall(PetscSFSetUp(halo->sf));
+  if (halo->comm != MPI_COMM_NULL) PetscCall(PolderHaloMakeSF_Private(halo, layout, place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,7 +113,7 @@ PetscErrorCode PolderHaloCreate(MPI_Comm comm, PetscInt n, PetscInt nghost, cons
   PetscLayout layout;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(halo));
+  PetscCall(PolderHaloNew_Private(halo));
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
   PetscCall(PolderHaloConnect_Private(*halo, layout, nghost, garray, NULL));
   PetscCall(PetscLayoutDestroy(&layout));
@@ -88,7 +126,7 @@ PetscErrorCode PolderHaloCreateAll(MPI_Comm comm, PetscInt n, PolderHalo *halo)
   PetscInt   *others, count = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(halo));
+  PetscCall(PolderHaloNew_Private(halo));
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscMalloc1(layout->N - n, &others));
   for (PetscInt j = 0; j < layout->N; ++j) {
@@ -97,6 +135,29 @@ PetscErrorCode PolderHaloCreateAll(MPI_Comm comm, PetscInt n, PolderHalo *halo)
   PetscCall(PolderHaloConnect_Private(*halo, layout, count, others, others));
   PetscCall(PetscFree(others));
   PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloCreatePlanes(MPI_Comm comm, PetscInt n, PetscInt first, PetscInt plane, const PetscMPIInt beside[2], PolderHalo *halo)
+{
+  PolderHaloPlanes *P;
+  PetscInt          count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PolderHaloNew_Private(halo));
+  P = &(*halo)->planes;
+  PetscCall(PolderHaloBegin_Private(*halo, comm, n, plane * ((beside[0] >= 0) + (beside[1] >= 0))));
+  PetscCall(PetscMalloc2((*halo)->nghost + 1, &P->sent, (*halo)->nghost, &P->received));
+  for (int upper = 0; upper < 2; ++upper) {
+    if (beside[upper] < 0) continue;
+    P->rank[P->n] = beside[upper];
+    for (PetscInt k = 0; k < plane; ++k, ++count) {
+      (*halo)->garray[count] = upper ? first + n + k : first - plane + k;
+      P->sent[count]         = upper ? n - plane + k : k;
+      P->received[count]     = count;
+    }
+    P->ptr[++P->n] = count;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +204,7 @@ PetscErrorCode PolderMatGetHalo(Mat A, PolderHalo *halo)
   PetscCall(PetscObjectQuery((PetscObject)A, PolderHaloKey, (PetscObject *)&container));
   if (container) PetscCall(PetscContainerGetPointer(container, (void **)halo));
   else {
-    PetscCall(PetscNew(halo));
+    PetscCall(PolderHaloNew_Private(halo));
     PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
     PetscCall(PetscContainerSetPointer(container, *halo));
     PetscCall(PetscContainerSetCtxDestroy(container, PolderHaloDestroy_Private));
@@ -183,6 +244,37 @@ PetscErrorCode PolderHaloGetGhosts(PolderHalo halo, PetscInt *nghost, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PetscSF for the exchange of planes. Collective the first time */
+static PetscErrorCode PolderHaloNeedSF_Private(PolderHalo halo)
+{
+  PetscLayout layout;
+
+  PetscFunctionBegin;
+  if (halo->sf || halo->comm == MPI_COMM_NULL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLayoutCreateFromSizes(halo->comm, halo->n, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PolderHaloMakeSF_Private(halo, layout, NULL));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloGetGraph_Private(PolderHalo halo, PolderHaloGraph *graph)
+{
+  const PolderHaloPlanes *P = &halo->planes;
+  PolderHaloSide         *S = &graph->sent, *R = &graph->received;
+  const PetscInt         *remote;
+
+  PetscFunctionBegin;
+  graph->comm = halo->comm;
+  if (P->sent) {
+    *S = (PolderHaloSide){P->n, P->rank, P->ptr, P->sent};
+    *R = (PolderHaloSide){P->n, P->rank, P->ptr, P->received};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscSFGetLeafRanks(halo->sf, &S->n, &S->rank, &S->ptr, &S->idx));
+  PetscCall(PetscSFGetRootRanks(halo->sf, &R->n, &R->rank, &R->ptr, &R->idx, &remote));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   PolderHaloBegin - starts ghost[k] <- owned value of global column garray[k]
 
@@ -204,6 +296,7 @@ PetscErrorCode PolderHaloGetGhosts(PolderHalo halo, PetscInt *nghost, const Pets
 PetscErrorCode PolderHaloBegin(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PetscFunctionBegin;
+  PetscCall(PolderHaloNeedSF_Private(halo));
   if (halo->sf) PetscCall(PetscSFBcastBegin(halo->sf, unit, owned, ghost, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -242,10 +335,12 @@ PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void
 static PetscErrorCode PolderHaloGetSteps_Private(PolderHalo halo, const PolderPlace *place, const PolderHaloSteps **steps)
 {
   static const PolderHaloSteps *const ways[] = {&PolderHaloStepsPeer, &PolderHaloStepsNccl};
+  PolderHaloGraph                     graph;
 
   PetscFunctionBegin;
+  if (place->device && !halo->connected) PetscCall(PolderHaloGetGraph_Private(halo, &graph));
   for (size_t k = 0; place->device && !halo->connected && k < PETSC_STATIC_ARRAY_LENGTH(ways); ++k) {
-    PetscCall((*ways[k]->create)(halo->sf, &halo->link));
+    PetscCall((*ways[k]->create)(&graph, &halo->link));
     if (halo->link) halo->steps = ways[k];
     halo->connected = (PetscBool)(halo->link || k + 1 == PETSC_STATIC_ARRAY_LENGTH(ways));
   }
@@ -267,12 +362,15 @@ PetscErrorCode PolderHaloBeginAt(PolderHalo halo, const PolderPlace *place, MPI_
   int                    bytes;
 
   PetscFunctionBegin;
-  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  if (halo->comm == MPI_COMM_NULL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderHaloGetSteps_Private(halo, place, &steps));
   if (steps) {
     PetscCall(PolderUnitSize_Private(unit, &bytes));
     PetscCall((*steps->send)(halo->link, bytes, owned));
-  } else PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, place->memtype, owned, place->memtype, ghost, MPI_REPLACE));
+  } else {
+    PetscCall(PolderHaloNeedSF_Private(halo));
+    PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, place->memtype, owned, place->memtype, ghost, MPI_REPLACE));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,7 +380,7 @@ PetscErrorCode PolderHaloEndAt(PolderHalo halo, const PolderPlace *place, MPI_Da
   int                    bytes;
 
   PetscFunctionBegin;
-  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  if (halo->comm == MPI_COMM_NULL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderHaloGetSteps_Private(halo, place, &steps));
   if (steps) {
     PetscCall(PolderUnitSize_Private(unit, &bytes));
@@ -318,7 +416,7 @@ PetscErrorCode PolderHaloConnectDevice(PolderHalo halo)
   const PolderHaloSteps *steps;
 
   PetscFunctionBegin;
-  if (halo->sf) PetscCall(PolderHaloGetSteps_Private(halo, &PolderOnDevice, &steps));
+  if (halo->comm != MPI_COMM_NULL) PetscCall(PolderHaloGetSteps_Private(halo, &PolderOnDevice, &steps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -338,8 +436,13 @@ PetscErrorCode PolderHaloEndMultAdd(PolderHalo halo, const PolderGhostRows *rows
 
 PetscErrorCode PolderHaloGetPairs(PolderHalo halo, PetscBool make, const PolderExchange **e)
 {
+  PolderHaloGraph graph;
+
   PetscFunctionBegin;
-  if (make && halo->sf && !halo->pairs) PetscCall(PolderHaloPeersCreate(halo->sf, 2, &halo->pairs));
+  if (make && halo->comm != MPI_COMM_NULL && !halo->pairs) {
+    PetscCall(PolderHaloGetGraph_Private(halo, &graph));
+    PetscCall(PolderHaloPeersCreate(&graph, 2, &halo->pairs));
+  }
   *e = PolderHaloPeersGetExchange(halo->pairs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -350,7 +453,7 @@ PetscErrorCode PolderHaloGetExchange(PolderHalo halo, const PolderExchange **e)
 
   PetscFunctionBegin;
   *e = NULL;
-  if (halo->sf) PetscCall(PolderHaloGetSteps_Private(halo, &PolderOnDevice, &steps));
+  if (halo->comm != MPI_COMM_NULL) PetscCall(PolderHaloGetSteps_Private(halo, &PolderOnDevice, &steps));
   if (steps && steps->exchange) PetscCall((*steps->exchange)(halo->link, e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -365,7 +468,7 @@ PetscErrorCode PolderHaloGetSends(PolderHalo halo, PolderSends *sends)
 
 PetscBool PolderHaloOnlyLaunches(PolderHalo halo)
 {
-  return (PetscBool)(!halo->sf || (halo->steps && halo->steps->launches));
+  return (PetscBool)(halo->comm == MPI_COMM_NULL || (halo->steps && halo->steps->launches));
 }
 
 PetscErrorCode PolderHaloReduceAt(PolderHalo halo, const PolderPlace *place, const PetscScalar ghost[], PetscScalar owned[])
@@ -373,10 +476,11 @@ PetscErrorCode PolderHaloReduceAt(PolderHalo halo, const PolderPlace *place, con
   const PolderHaloSteps *steps = NULL;
 
   PetscFunctionBegin;
-  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  if (halo->comm == MPI_COMM_NULL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderHaloGetSteps_Private(halo, place, &steps));
   if (steps) PetscCall((*steps->reduce)(halo->link, ghost, owned));
   else {
+    PetscCall(PolderHaloNeedSF_Private(halo));
     PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, place->memtype, ghost, place->memtype, owned, MPIU_SUM));
     PetscCall(PetscSFReduceEnd(halo->sf, MPIU_SCALAR, ghost, owned, MPIU_SUM));
   }

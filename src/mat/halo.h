@@ -12,6 +12,11 @@ typedef struct _n_PolderHalo *PolderHalo;
 PETSC_INTERN PetscErrorCode PolderMatGetHalo(Mat, PolderHalo *);
 /* A halo without a matrix: each process owns n values and needs those with the global numbers garray[nghost], ascending, from others. Collective */
 PETSC_INTERN PetscErrorCode PolderHaloCreate(MPI_Comm, PetscInt n, PetscInt nghost, const PetscInt garray[], PolderHalo *);
+/*
+  A halo of planes: each process owns n values from number first on and gets the last `plane` values of process beside[0] and then the first ones of process
+  beside[1], unless these are -1, which get its own first and last ones. Collective
+*/
+PETSC_INTERN PetscErrorCode PolderHaloCreatePlanes(MPI_Comm, PetscInt n, PetscInt first, PetscInt plane, const PetscMPIInt beside[2], PolderHalo *);
 /* A halo whose ghosts are all values of the other processes: global number j goes to ghost[j]. Collective */
 PETSC_INTERN PetscErrorCode PolderHaloCreateAll(MPI_Comm, PetscInt n, PolderHalo *);
 PETSC_INTERN PetscErrorCode PolderHaloDestroy(PolderHalo *);

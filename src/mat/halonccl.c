@@ -16,15 +16,8 @@ typedef struct {
   char          *buffer[SIDES]; /* forward, values go from buffer[SENT] to buffer[RECEIVED] of another process */
 } PolderHaloNccl;
 
-/* One side of the exchange as PetscSF describes it: for each process, the positions of its values */
-typedef struct {
-  PolderRankCount    n;
-  const PetscMPIInt *rank;
-  const PetscInt    *ptr, *idx;
-} PolderNcclSide;
-
 /* Ascending, so that sums of ghosts have the same order in every run */
-static PetscErrorCode PolderHaloNcclNeighbours_Private(PolderHaloNccl *h, const PolderNcclSide side[])
+static PetscErrorCode PolderHaloNcclNeighbours_Private(PolderHaloNccl *h, const PolderHaloSide side[])
 {
   const PetscInt most = (PetscInt)(side[SENT].n + side[RECEIVED].n);
   PetscInt      *list, count = 0;
@@ -43,7 +36,7 @@ static PetscErrorCode PolderHaloNcclNeighbours_Private(PolderHaloNccl *h, const 
 }
 
 /* The messages of a side, and their buffer */
-static PetscErrorCode PolderHaloNcclMessages_Private(PolderHaloNccl *h, const PolderNcclSide *side, int s)
+static PetscErrorCode PolderHaloNcclMessages_Private(PolderHaloNccl *h, const PolderHaloSide *side, int s)
 {
   const PetscInt total = side->n ? side->ptr[side->n] : 0;
   PetscInt      *idx, *ptr;
@@ -70,22 +63,19 @@ static PetscErrorCode PolderHaloNcclMessages_Private(PolderHaloNccl *h, const Po
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderHaloCreate_Nccl(PetscSF sf, void **link)
+static PetscErrorCode PolderHaloCreate_Nccl(const PolderHaloGraph *graph, void **link)
 {
-  PolderHaloNccl *h;
-  PolderPeers     peers;
-  PolderNcclSide  side[SIDES];
-  const PetscInt *remote;
+  const PolderHaloSide side[SIDES] = {graph->sent, graph->received};
+  PolderHaloNccl      *h;
+  PolderPeers          peers;
 
   PetscFunctionBegin;
   *link = NULL;
-  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)sf), &peers));
+  PetscCall(PolderPeersGet(graph->comm, &peers));
   if (!PolderPeersGetNccl(peers)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&h));
   *link    = h;
   h->peers = peers;
-  PetscCall(PetscSFGetLeafRanks(sf, &side[SENT].n, &side[SENT].rank, &side[SENT].ptr, &side[SENT].idx));
-  PetscCall(PetscSFGetRootRanks(sf, &side[RECEIVED].n, &side[RECEIVED].rank, &side[RECEIVED].ptr, &side[RECEIVED].idx, &remote));
   PetscCall(PolderHaloNcclNeighbours_Private(h, side));
   for (int s = 0; s < SIDES; ++s) PetscCall(PolderHaloNcclMessages_Private(h, &side[s], s));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,13 +24,6 @@ typedef struct {
   PetscInt64 slab, value[DIRECTIONS], token[DIRECTIONS], half[DIRECTIONS];
 } PolderAddress;
 
-/* One side of an exchange as PetscSF describes it: for each process, the positions of its values */
-typedef struct {
-  PolderRankCount    n;
-  const PetscMPIInt *rank;
-  const PetscInt    *ptr, *idx;
-} PolderSide;
-
 /* Lists on their way to device memory. They go there together: a copy of its own for each would take longer than the first message */
 typedef struct {
   PetscSegBuffer bytes;
@@ -68,7 +61,7 @@ static PetscErrorCode PolderHaloListsSend_Private(PolderHaloLists *lists, void *
 }
 
 /* Lists the side in the order of the neighbours; a neighbour may have no values on this side */
-static PetscErrorCode PolderHaloPeersList_Private(PolderHaloLists *lists, PetscMPIInt n, const PetscMPIInt rank[], const PolderSide *side, PetscInt ptr[],
+static PetscErrorCode PolderHaloPeersList_Private(PolderHaloLists *lists, PetscMPIInt n, const PetscMPIInt rank[], const PolderHaloSide *side, PetscInt ptr[],
                                                   const PetscInt **dptr, const PetscInt **didx, PetscInt *most)
 {
   const PetscInt total = side->n ? side->ptr[side->n] : 0;
@@ -151,7 +144,7 @@ static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, PolderHaloLi
 }
 
 /* Neighbours are the processes that share values with this one in either direction. So each process that sends to another also receives from it */
-static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderSide side[], PetscMPIInt self, PetscMPIInt *n, PetscMPIInt rank[])
+static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderHaloSide side[], PetscMPIInt self, PetscMPIInt *n, PetscMPIInt rank[])
 {
   PetscInt count = 0, list[2 * POLDER_PEERS_MOST];
 
@@ -168,7 +161,7 @@ static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderSide side[],
 }
 
 /* Kernels may send what they compute when each neighbour gets consecutive rows */
-static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderSide *side, const PetscMPIInt rank[], const PolderAddress theirs[])
+static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderHaloSide *side, const PetscMPIInt rank[], const PolderAddress theirs[])
 {
   PolderSends *sends = &h->sends;
   const int    n     = h->at[FORWARD].n;
@@ -192,27 +185,24 @@ static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderSide
   sends->n    = n;
 }
 
-PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *halo)
+PetscErrorCode PolderHaloPeersCreate(const PolderHaloGraph *graph, int width, PolderHaloPeers *halo)
 {
-  PolderHaloPeers h;
-  PolderPeers     peers;
-  PolderSide      side[DIRECTIONS]; /* [FORWARD]: what is sent forward and received backward */
-  PolderAddress   theirs[2 * POLDER_PEERS_MOST];
-  PolderHaloLists lists = {.n = 0};
-  PetscMPIInt     n     = 0, self, rank[2 * POLDER_PEERS_MOST];
-  PetscInt        sendptr[2 * POLDER_PEERS_MOST + 1], recvptr[2 * POLDER_PEERS_MOST + 1];
-  const PetscInt *from[DIRECTIONS] = {recvptr, sendptr};
-  const PetscInt *remote;
+  const PolderHaloSide side[DIRECTIONS] = {graph->sent, graph->received}; /* [FORWARD]: what is sent forward and received backward */
+  PolderHaloPeers      h;
+  PolderPeers          peers;
+  PolderAddress        theirs[2 * POLDER_PEERS_MOST];
+  PolderHaloLists      lists = {.n = 0};
+  PetscMPIInt          n     = 0, self, rank[2 * POLDER_PEERS_MOST];
+  PetscInt             sendptr[2 * POLDER_PEERS_MOST + 1], recvptr[2 * POLDER_PEERS_MOST + 1];
+  const PetscInt      *from[DIRECTIONS] = {recvptr, sendptr};
 
   PetscFunctionBegin;
   *halo = NULL;
-  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)sf), &peers));
+  PetscCall(PolderPeersGet(graph->comm, &peers));
   if (!PolderPeersGetView(peers)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&h));
   *halo    = h;
   h->peers = peers;
-  PetscCall(PetscSFGetLeafRanks(sf, &side[FORWARD].n, &side[FORWARD].rank, &side[FORWARD].ptr, &side[FORWARD].idx));
-  PetscCall(PetscSFGetRootRanks(sf, &side[BACKWARD].n, &side[BACKWARD].rank, &side[BACKWARD].ptr, &side[BACKWARD].idx, &remote));
   PetscCallMPI(MPI_Comm_rank(PolderPeersComm(peers), &self));
   PetscCall(PolderHaloPeersNeighbours_Private(side, self, &n, rank));
   PetscCall(PetscSegBufferCreate(1, 65536, &lists.bytes));
@@ -330,10 +320,10 @@ static PetscErrorCode PolderHaloExchange_Peer(void *link, const PolderExchange *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderHaloCreate_Peer(PetscSF sf, void **link)
+static PetscErrorCode PolderHaloCreate_Peer(const PolderHaloGraph *graph, void **link)
 {
   PetscFunctionBegin;
-  PetscCall(PolderHaloPeersCreate(sf, 1, (PolderHaloPeers *)link));
+  PetscCall(PolderHaloPeersCreate(graph, 1, (PolderHaloPeers *)link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

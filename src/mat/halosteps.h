@@ -2,11 +2,23 @@
 #pragma once
 
 #include "core/peers.h"
-#include <petscsf.h>
+
+/* One side of an exchange: the values for process rank[k], or those from it, are at the positions idx[ptr[k] .. ptr[k + 1]) */
+typedef struct {
+  PolderRankCount    n;
+  const PetscMPIInt *rank;
+  const PetscInt    *ptr, *idx;
+} PolderHaloSide;
+
+/* Sent are owned values, received are ghosts */
+typedef struct {
+  MPI_Comm       comm;
+  PolderHaloSide sent, received;
+} PolderHaloGraph;
 
 typedef struct {
-  /* Sets up the exchange of sf (roots: owned columns, leaves: ghosts); NULL when the processes take another way. Collective */
-  PetscErrorCode (*create)(PetscSF sf, void **link);
+  /* Sets up the exchange; NULL when the processes take another way. Collective */
+  PetscErrorCode (*create)(const PolderHaloGraph *, void **link);
   PetscErrorCode (*destroy)(void **link);
   /* ghost <- owned values of others, split into send and receive. A value has 4 or 8 bytes */
   PetscErrorCode (*send)(void *link, int bytes, const void *owned);

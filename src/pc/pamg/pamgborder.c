@@ -75,29 +75,53 @@ static PetscErrorCode PamgAgree(const PamgLevel *L, PetscBool holds, PetscInt n,
 }
 
 /*
-  An exchange of the first and the last plane of boxes of each process, which has n values from number `first` on: ghosts are the last plane of the process
-  before and the first of the one after. *halo is `other` where that has the same ghosts on all processes
+  An exchange of the first and the last plane of boxes of each process, which has n values from number `first` on. *halo is `other` where that has the same
+  ghosts on all processes
 */
 static PetscErrorCode PamgExchangePlanes(const PamgLevel *L, PetscInt n, PetscInt first, PolderHalo other, PolderHalo *halo)
 {
-  const PolderLevelBorder *B = &L->border.B;
-  const PetscInt          *theirs;
-  PetscInt                *ghost, count = 0, have = 0;
-  PetscMPIInt              same = 0;
+  const PamgBorder *X = &L->border;
+  const PetscInt   *ours, *theirs;
+  PetscInt          count, have;
+  PetscMPIInt       same;
+  PolderHalo        planes;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(2 * B->cplane, &ghost));
-  for (PetscInt k = 0; B->side[0] && k < B->cplane; ++k) ghost[count++] = first - B->cplane + k;
-  for (PetscInt k = 0; B->side[1] && k < B->cplane; ++k) ghost[count++] = first + n + k;
-  if (other) {
-    PetscCall(PolderHaloGetGhosts(other, &have, &theirs));
-    same = have == count;
-    for (PetscInt k = 0; k < count && same; ++k) same = ghost[k] == theirs[k];
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, L->comm));
+  PetscCall(PolderHaloCreatePlanes(L->comm, n, first, X->B.cplane, X->beside, &planes));
+  *halo = planes;
+  if (!other) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloGetGhosts(planes, &count, &ours));
+  PetscCall(PolderHaloGetGhosts(other, &have, &theirs));
+  same = have == count;
+  for (PetscInt k = 0; k < count && same; ++k) same = ours[k] == theirs[k];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, L->comm));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloDestroy(halo));
+  *halo = other;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* X->beside[] <- the processes before and after this one among those with rows, -1 where there is none; *before <- how many come before */
+static PetscErrorCode PamgFindBeside(const PamgLevel *L, PamgBorder *X, PetscInt *before)
+{
+  const PetscMPIInt some = L->n > 0;
+  PetscMPIInt      *all, size, rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(L->comm, &size));
+  PetscCallMPI(MPI_Comm_rank(L->comm, &rank));
+  PetscCall(PetscMalloc1(size, &all));
+  PetscCallMPI(MPI_Allgather(&some, 1, MPI_INT, all, 1, MPI_INT, L->comm));
+  *before      = 0;
+  X->beside[0] = X->beside[1] = -1;
+  for (PetscMPIInt r = 0; r < rank; ++r) {
+    *before += all[r];
+    if (some && all[r]) X->beside[0] = r;
   }
-  if (same) *halo = other;
-  else PetscCall(PolderHaloCreate(L->comm, n, count, ghost, halo));
-  PetscCall(PetscFree(ghost));
+  for (PetscMPIInt r = size - 1; r > rank; --r) {
+    if (some && all[r]) X->beside[1] = r;
+  }
+  PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,8 +132,7 @@ PetscErrorCode PCPAMGFindBorder(PC_PAMG *pamg, PetscInt l)
   const PolderLevelGrid  *G     = &L->grid;
   const int               dir   = L->n ? L->along : 0;
   const PetscInt          plane = dir ? PolderLevelGridStride(G->size, dir) : 0, numbers[] = {plane, G->size[0], dir};
-  const PetscInt          some    = L->n > 0;
-  PetscInt                before  = 0;
+  PetscInt                before;
   PetscBool               crosses = PETSC_FALSE;
   const PolderSparseRows *rows;
 
@@ -118,14 +141,13 @@ PetscErrorCode PCPAMGFindBorder(PC_PAMG *pamg, PetscInt l)
   PetscCall(PamgBorderRows(pamg, L, &rows));
   PetscCall(PamgAgree(L, (PetscBool)(!L->n || (G->join[dir] && PamgHasPlanes(L, plane, rows))), 3, numbers, &crosses));
   if (!crosses) PetscFunctionReturn(PETSC_SUCCESS);
-  X->B         = (PolderLevelBorder){.dir = dir ? dir : 2, .plane = plane, .cplane = dir ? PolderLevelGridStride(G->csize, dir) : 0};
-  X->B.side[0] = L->n && L->csr.rstart > 0;
-  X->B.side[1] = L->n && L->csr.rstart + L->n < L->N;
+  X->B = (PolderLevelBorder){.dir = dir ? dir : 2, .plane = plane, .cplane = dir ? PolderLevelGridStride(G->csize, dir) : 0};
+  PetscCall(PamgFindBeside(L, X, &before));
+  for (int s = 0; s < 2; ++s) X->B.side[s] = X->beside[s] >= 0;
   PetscCall(PolderPlaceMalloc(pamg->place, 2 * plane, &X->B.w));
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->give));
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->got));
   PetscCall(pamg->place->zero(X->give, PamgValueSize(pamg) * 2 * (size_t)X->B.cplane));
-  PetscCallMPI(MPI_Exscan(&some, &before, 1, MPIU_INT, MPI_SUM, L->comm));
   PetscCall(PamgExchangePlanes(L, 2 * X->B.cplane, 2 * X->B.cplane * before, NULL, &X->parts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

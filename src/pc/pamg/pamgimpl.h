@@ -71,6 +71,7 @@ typedef struct {
   on the host
 */
 typedef struct {
+  PetscMPIInt       beside[2];           /* the processes with the planes before and after, -1 for none */
   PolderLevelBorder B;                   /* B.dir = 0 and all else empty: interpolation stays within the process */
   PolderSparseRows  rows;                /* the rows with off-process entries */
   PetscScalar      *scaled;              /* these entries as the next level adds them up */
