@@ -102,6 +102,7 @@ static PetscErrorCode PamgKeepSums(PamgLevel *L)
   PetscCall(PolderDeviceFree(&L->blocksums));
   L->blocks_d.shift = NULL;
   if (!L->halo || !L->singleprecision) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGNeedOuter(L));
   PetscCall(PetscCalloc1(L->n, &sum));
   for (PetscInt r = 0; r < O->n; ++r) {
     for (PetscInt k = O->ptr[r]; k < O->ptr[r + 1]; ++k) sum[O->row[r]] += PetscRealPart(O->val[k]);
@@ -157,6 +158,7 @@ PetscErrorCode PCPAMGShiftDevice(const PC_PAMG *pamg, PamgLevel *L)
 
   PetscFunctionBegin;
   if (!L->blocks.n && pamg->smoother != PAMG_SGS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGNeedOuter(L));
   PetscCall(PetscCalloc1(L->n, &L->shift));
   PetscCall(PetscMalloc1(O->n, &d));
   PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)L->n, &all));

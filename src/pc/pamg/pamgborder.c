@@ -13,6 +13,7 @@ PetscErrorCode PCPAMGFreeBorder(const PC_PAMG *pamg, PamgBorder *X)
   PetscCall(pamg->place->free(&X->got));
   PetscCall(pamg->place->free(&X->beyond));
   PetscCall(PetscFree(X->scaled));
+  PetscCall(pamg->place->free(&X->there));
   if (!pamg->place->device) PetscCall(PetscFree2(X->rows.row, X->rows.ptr));
   PetscCall(PolderHaloDestroy(&X->parts));
   if (X->ownsplanes) PetscCall(PolderHaloDestroy(&X->planes));
@@ -45,9 +46,11 @@ static PetscErrorCode PamgBorderRows(const PC_PAMG *pamg, PamgLevel *L, const Po
 /* Has this process whole planes of `plane` cells, an even number of them unless it is the last one, and only entries straight across the border? */
 static PetscBool PamgHasPlanes(const PamgLevel *L, PetscInt plane, const PolderSparseRows *rows)
 {
-  const PetscInt first = L->csr.rstart;
+  const PolderPlanes *at    = &L->outer.at;
+  const PetscInt      first = L->csr.rstart;
 
   if (L->grid.shift || L->n % plane || (L->n / plane % 2 && first + L->n < L->N)) return PETSC_FALSE;
+  if (L->outer.planes) return (PetscBool)((!at->below || at->below == plane) && (!at->above || at->above == plane));
   for (PetscInt k = 0; k < rows->n; ++k) {
     for (PetscInt e = rows->ptr[k]; e < rows->ptr[k + 1]; ++e) {
       const PetscInt away = L->csr.garray[rows->col[e]] - first - rows->row[k];
@@ -58,19 +61,20 @@ static PetscBool PamgHasPlanes(const PamgLevel *L, PetscInt plane, const PolderS
   return PETSC_TRUE;
 }
 
-/* *all: do all processes that have rows agree on these numbers, and does it hold on each? */
-static PetscErrorCode PamgAgree(const PamgLevel *L, PetscBool holds, PetscInt n, const PetscInt numbers[], PetscBool *all)
+/* *all: do all processes that have rows agree on these three numbers, and does it hold on each? *too: is this the case on all processes as well? */
+static PetscErrorCode PamgAgree(const PamgLevel *L, PetscBool holds, const PetscInt numbers[3], PetscBool *all, PetscBool *too)
 {
-  PetscInt least[7] = {holds};
+  PetscInt least[8] = {holds, *too};
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < n; ++k) {
-    least[1 + 2 * k] = L->n ? numbers[k] : PETSC_MAX_INT;
-    least[2 + 2 * k] = L->n ? -numbers[k] : PETSC_MAX_INT;
+  for (PetscInt k = 0; k < 3; ++k) {
+    least[2 + 2 * k] = L->n ? numbers[k] : PETSC_MAX_INT;
+    least[3 + 2 * k] = L->n ? -numbers[k] : PETSC_MAX_INT;
   }
-  PetscCallAllreduce(MPI_IN_PLACE, least, (PetscMPIInt)(1 + 2 * n), MPIU_INT, MPI_MIN, L->comm);
+  PetscCallAllreduce(MPI_IN_PLACE, least, 8, MPIU_INT, MPI_MIN, L->comm);
   *all = (PetscBool)(least[0] > 0);
-  for (PetscInt k = 0; k < n; ++k) *all = (PetscBool)(*all && least[1 + 2 * k] == -least[2 + 2 * k]);
+  for (PetscInt k = 0; k < 3; ++k) *all = (PetscBool)(*all && least[2 + 2 * k] == -least[3 + 2 * k]);
+  *too = (PetscBool)(*all && least[1] > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,25 +105,27 @@ static PetscErrorCode PamgExchangePlanes(const PamgLevel *L, PetscInt n, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* X->beside[] <- the processes before and after this one among those with rows, -1 where there is none; *before <- how many come before */
+/* X->beside[] <- the processes before and after this one among those with rows, -1 where there is none; *before <- how many come before; X->first */
 static PetscErrorCode PamgFindBeside(const PamgLevel *L, PamgBorder *X, PetscInt *before)
 {
-  const PetscMPIInt some = L->n > 0;
-  PetscMPIInt      *all, size, rank;
+  const PetscInt mine[2] = {L->n > 0, L->nc};
+  PetscInt      *all;
+  PetscMPIInt    size, rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(L->comm, &size));
   PetscCallMPI(MPI_Comm_rank(L->comm, &rank));
-  PetscCall(PetscMalloc1(size, &all));
-  PetscCallMPI(MPI_Allgather(&some, 1, MPI_INT, all, 1, MPI_INT, L->comm));
-  *before      = 0;
+  PetscCall(PetscMalloc1(2 * size, &all));
+  PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT, all, 2, MPIU_INT, L->comm));
+  *before = X->first = 0;
   X->beside[0] = X->beside[1] = -1;
   for (PetscMPIInt r = 0; r < rank; ++r) {
-    *before += all[r];
-    if (some && all[r]) X->beside[0] = r;
+    *before += all[2 * r];
+    X->first += all[2 * r + 1];
+    if (L->n && all[2 * r]) X->beside[0] = r;
   }
   for (PetscMPIInt r = size - 1; r > rank; --r) {
-    if (some && all[r]) X->beside[1] = r;
+    if (L->n && all[2 * r]) X->beside[1] = r;
   }
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,7 +145,8 @@ PetscErrorCode PCPAMGFindBorder(PC_PAMG *pamg, PetscInt l)
   PetscFunctionBegin;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgBorderRows(pamg, L, &rows));
-  PetscCall(PamgAgree(L, (PetscBool)(!L->n || (G->join[dir] && PamgHasPlanes(L, plane, rows))), 3, numbers, &crosses));
+  if (pamg->place->device) PetscCall(PCPAMGKnowsLists(pamg, L, &X->lists));
+  PetscCall(PamgAgree(L, (PetscBool)(!L->n || (G->join[dir] && PamgHasPlanes(L, plane, rows))), numbers, &crosses, &X->lists));
   if (!crosses) PetscFunctionReturn(PETSC_SUCCESS);
   X->B = (PolderLevelBorder){.dir = dir ? dir : 2, .plane = plane, .cplane = dir ? PolderLevelGridStride(G->csize, dir) : 0};
   PetscCall(PamgFindBeside(L, X, &before));
@@ -164,7 +171,8 @@ PetscErrorCode PCPAMGBorderValues(PC_PAMG *pamg, PamgLevel *L, const PolderLevel
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
   if (!place->device) R.rows.val = (PetscScalar *)L->csr.ba;
   if (!place->device) R.rows.col = (PetscInt *)L->csr.bj;
-  while (R.below < L->csr.nghost && L->csr.garray[R.below] < L->csr.rstart) ++R.below;
+  R.below = L->outer.at.below;
+  while (!L->outer.planes && R.below < L->csr.nghost && L->csr.garray[R.below] < L->csr.rstart) ++R.below;
   PetscCall(PolderPlaceMalloc(place, L->n, &inner));
   PetscCall(PolderPlaceMalloc(place, L->csr.nghost, &ghosts));
   PetscCall(PolderPlaceMalloc(place, nz, &R.scaled));
@@ -174,11 +182,14 @@ PetscErrorCode PCPAMGBorderValues(PC_PAMG *pamg, PamgLevel *L, const PolderLevel
   R.inner = ghosts;
   PetscCall(place->zero(X->B.w, sizeof(*X->B.w) * 2 * (size_t)X->B.plane));
   PolderRun(place, PolderLevelBorderWeights, &L->grid, &X->B, A, L->agg, &R);
-  if (!X->scaled) PetscCall(PetscMalloc1(nz, &X->scaled));
-  PetscCall(PolderPlaceTake(place, nz, R.scaled, X->scaled));
   PetscCall(place->free(&inner));
   PetscCall(place->free(&ghosts));
-  PetscCall(place->free(&R.scaled));
+  PetscCall(place->free(&X->there));
+  X->there = R.scaled;
+  if (X->lists) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!X->scaled) PetscCall(PetscMalloc1(nz, &X->scaled));
+  PetscCall(PolderPlaceTake(place, nz, R.scaled, X->scaled));
+  PetscCall(place->free(&X->there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,7 +200,8 @@ PetscErrorCode PCPAMGBorderPlanes(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   if (!X->B.dir || C->gathered) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgExchangePlanes(L, L->nc, C->rstart, C->halo, &X->planes));
+  if (X->lists) X->planes = C->halo;
+  else PetscCall(PamgExchangePlanes(L, L->nc, C->rstart, C->halo, &X->planes));
   X->ownsplanes = (PetscBool)(X->planes != C->halo);
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->beyond));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -470,7 +470,7 @@ static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
 }
 
 /* Factorises a distributed last level on the host */
-static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, const PamgLevel *L, PetscBool constant)
+static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, PamgLevel *L, PetscBool constant)
 {
   PolderCSR own;
 

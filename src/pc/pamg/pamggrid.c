@@ -360,8 +360,8 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   L->nc = C->n = L->grid.nc;
   C->nz        = PolderLevelGridCoarseEntries(&L->grid, C->n);
   PolderRun(place, PolderLevelGridBoxes, &L->grid, pamg->mate, L->agg);
-  PetscCall(pamg->setup->aggregated(pamg, l));
   PetscCall(PCPAMGFindBorder(pamg, l));
+  PetscCall(pamg->setup->aggregated(pamg, l));
   PetscCall(PolderPlaceMalloc(place, L->n, &L->grid.w));
   PetscCall(PolderPlaceMalloc(place, C->n + 1, &C->ai));
   PetscCall(PolderPlaceMalloc(place, C->nz, &C->aj));

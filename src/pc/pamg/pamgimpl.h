@@ -10,6 +10,7 @@
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
 #include "kernels/levelscalars.h"
+#include "kernels/planes.h"
 #include "coarse/coarse.h"
 #include "mat/dia.h"
 #include "mat/csr.h"
@@ -57,8 +58,13 @@ typedef enum {
   PAMG_COARSE_KSP
 } PamgCoarse;
 
-/* Off-process entries of a distributed level on the device, by the rows that have any. They are few, so the host has a copy */
+/*
+  Off-process entries of a distributed level on the device, by the rows that have any. They are few, so the host has a copy. planes: they are those of planes,
+  whose lists the device makes, and of which the host knows the numbers only until PCPAMGNeedOuter() copies them
+*/
 typedef struct {
+  PolderPlanes     at;
+  PetscBool        planes;
   PolderSparseRows rows, rows_d;      /* on the host and on the device; the columns are ghosts */
   PolderAggregates to, to_d;          /* the aggregates of these rows, that is of their positions in rows */
   PetscInt        *target, *target_d; /* [to.n] the numbers of these aggregates on the level */
@@ -72,6 +78,9 @@ typedef struct {
 */
 typedef struct {
   PetscMPIInt       beside[2];           /* the processes with the planes before and after, -1 for none */
+  PetscInt          first;               /* the first box of this process */
+  PetscBool         lists;               /* on the device: off-process entries are those of planes on this level and the next one, on all processes */
+  PetscScalar      *there;               /* lists: scaled[] on the device, and not on the host */
   PolderLevelBorder B;                   /* B.dir = 0 and all else empty: interpolation stays within the process */
   PolderSparseRows  rows;                /* the rows with off-process entries */
   PetscScalar      *scaled;              /* these entries as the next level adds them up */
@@ -496,7 +505,18 @@ static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
 /* Makes the matrix of level l from its device arrays */
 PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *, PetscInt l);
 
+/* pamgplanes.c: off-process entries of planes */
+/* Finds out whether those of the first level are, given their pattern, and makes their lists */
+PETSC_INTERN PetscErrorCode PCPAMGFindPlanes(PamgLevel *, const PetscInt bi[], const PetscInt bj[]);
+/* Are those of level L, whose boxes are known, and of the next one, as far as this process can tell? */
+PETSC_INTERN PetscErrorCode PCPAMGKnowsLists(const PC_PAMG *, const PamgLevel *L, PetscBool *knows);
+/* The off-process entries of level l + 1, and their exchange unless the level is gathered; their new values */
+PETSC_INTERN PetscErrorCode PCPAMGPlanesCoarse(PC_PAMG *, PetscInt l, PetscBool gather);
+PETSC_INTERN PetscErrorCode PCPAMGPlanesValues(PC_PAMG *, PetscInt l);
+
 /* pamgouter.c: off-process entries on the device */
+/* Copies them to the host, where these are not there */
+PETSC_INTERN PetscErrorCode PCPAMGNeedOuter(PamgLevel *);
 /* Copies the aggregates of the rows with off-process entries of level l, and those of its ghosts, to the host. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGOuterAggregates(PC_PAMG *, PetscInt l);
 /* Finds the off-process entries of the first level, and refreshes their values */
@@ -507,7 +527,7 @@ PETSC_INTERN PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeOuter(PamgLevel *);
 /* Copies the rows of this process to the host, for a distributed or gathered level */
-PETSC_INTERN PetscErrorCode PCPAMGRowsToHost(const PamgLevel *, PolderCSR *);
+PETSC_INTERN PetscErrorCode PCPAMGRowsToHost(PamgLevel *, PolderCSR *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *);
 
 /* pamggathergrid.c: gathered levels that are grids, made on the devices */

@@ -57,15 +57,9 @@ static PetscErrorCode PamgUploadOuter(PamgOuter *O, const PetscInt *row, const P
 }
 
 /* The rows of the first level that have off-process entries, from the pattern of the matrix, which is on the host, too */
-static PetscErrorCode PamgOuterPattern(Mat offdiag, PolderSparseRows *rows)
+static PetscErrorCode PamgOuterPattern(PetscInt m, const PetscInt bi[], const PetscInt bj[], PolderSparseRows *rows)
 {
-  const PetscInt *bi, *bj;
-  PetscInt        m;
-  PetscBool       done;
-
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s does not give out its rows", ((PetscObject)offdiag)->type_name);
   rows->n  = 0;
   rows->nz = bi[m];
   PetscCall(PetscMalloc1(PetscMin(m, rows->nz), &rows->row));
@@ -78,18 +72,40 @@ static PetscErrorCode PamgOuterPattern(Mat offdiag, PolderSparseRows *rows)
   }
   rows->ptr[rows->n] = rows->nz;
   PetscCall(PetscArraycpy(rows->col, bj, rows->nz));
-  PetscCall(MatRestoreRowIJ(offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGNeedOuter(PamgLevel *L)
+{
+  const PolderSparseRows *D = &L->outer.rows_d;
+  PolderSparseRows       *H = &L->outer.rows;
+
+  PetscFunctionBegin;
+  if (!L->outer.planes || H->ptr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgDownload(sizeof(*H->row) * (size_t)H->n, D->row, &H->row));
+  PetscCall(PamgDownload(sizeof(*H->ptr) * (size_t)(H->n + 1), D->ptr, &H->ptr));
+  PetscCall(PamgDownload(sizeof(*H->col) * (size_t)H->nz, D->col, &H->col));
+  PetscCall(PamgDownload(sizeof(*H->val) * (size_t)H->nz, D->val, &H->val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
 {
-  PamgLevel *L = pamg->level;
+  PamgLevel      *L = pamg->level;
+  const PetscInt *bi, *bj;
+  PetscInt        m;
+  PetscBool       done;
 
   PetscFunctionBegin;
-  PetscCall(PamgOuterPattern(L->csr.offdiag, &L->outer.rows));
+  PetscCall(MatGetRowIJ(L->csr.offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s does not give out its rows", ((PetscObject)L->csr.offdiag)->type_name);
+  PetscCall(PCPAMGFindPlanes(L, bi, bj));
+  if (!L->outer.planes) {
+    PetscCall(PamgOuterPattern(m, bi, bj, &L->outer.rows));
+    PetscCall(PamgUploadOuter(&L->outer, NULL, L->csr.bj));
+  }
+  PetscCall(MatRestoreRowIJ(L->csr.offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
   L->nzouter = L->outer.rows.nz;
-  PetscCall(PamgUploadOuter(&L->outer, NULL, L->csr.bj));
   PetscCall(PolderDeviceMalloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->outer.dinv));
   PetscCall(PCPAMGRefreshOuter(pamg));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,7 +118,7 @@ PetscErrorCode PCPAMGRefreshOuter(PC_PAMG *pamg)
   const size_t bytes = sizeof(*O->rows.val) * (size_t)O->rows.nz;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceToHost(O->rows.val, L->csr.ba, bytes));
+  if (O->rows.val) PetscCall(PolderDeviceToHost(O->rows.val, L->csr.ba, bytes));
   PetscCall(PolderDeviceToDevice(O->rows_d.val, L->csr.ba, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,7 +131,7 @@ PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, P
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  for (PetscInt g = 0; g < L->csr.nghost; ++g) far += L->ghostagg[g] >= C->nghost;
+  for (PetscInt g = 0; g < L->csr.nghost && L->ghostagg; ++g) far += L->ghostagg[g] >= C->nghost;
   if (far) PetscCall(PolderDeviceUpload(sizeof(*agg) * (size_t)L->csr.nghost, L->ghostagg, &agg));
   PetscCall(PolderDeviceToDevice(here, excess, sizeof(*here) * (size_t)L->nc));
   PolderLaunch(PolderOuterExcess_CUDA(&C->outer.rows_d, &O->rows_d, &O->to_d, agg, C->nghost, excess, here, stream));
@@ -123,13 +139,14 @@ PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGRowsToHost(const PamgLevel *L, PolderCSR *own)
+PetscErrorCode PCPAMGRowsToHost(PamgLevel *L, PolderCSR *own)
 {
   const PamgOuter *O = &L->outer;
   const PetscInt   n = L->gathered ? L->nown : L->csr.m;
   PetscInt        *bi, nz = 0;
 
   PetscFunctionBegin;
+  PetscCall(PCPAMGNeedOuter(L));
   *own = (PolderCSR){.m      = n,
                      .M      = L->N,
                      .rstart = L->gathered ? L->rstart : L->csr.rstart,
@@ -244,7 +261,8 @@ PetscErrorCode PCPAMGOuterAggregates(PC_PAMG *pamg, PetscInt l)
   PetscInt    *there;
 
   PetscFunctionBegin;
-  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!L->halo || L->border.lists) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGNeedOuter(L));
   PetscCall(PolderDeviceMalloc(bytes, &there));
   PolderLaunch(PolderIndexGather_CUDA(O->rows.n, O->rows_d.row, L->agg, there, pamg->stream));
   PetscCall(PamgDownload(bytes, there, &O->agg));
@@ -313,14 +331,10 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The work of the host comes first, while the device makes the rows of the next level */
-PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
+/* The off-process entries of level C. The work of the host comes first, while the device makes the rows */
+static PetscErrorCode PamgSortOuter(PamgLevel *L, PamgLevel *C, PetscBool gather)
 {
-  PamgLevel      *L = &pamg->level[l], *C = L + 1;
-  const PetscBool gather = (PetscBool)(C->N <= PamgGatherLimit(pamg, L));
-
   PetscFunctionBegin;
-  C->nown = L->nc;
   PetscCall(PamgTargets(L));
   PetscCall(PCPAMGNumberGhosts(L->csr.nghost, L->ghostagg, C));
   PetscCall(PamgGalerkinOuter(L, C));
@@ -328,6 +342,18 @@ PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
   PetscCall(PamgUploadTargets(&L->outer));
   PetscCall(PamgUploadOuter(&C->outer, L->outer.target_d, NULL));
   PetscCall(PamgUploadOuterValues(&C->outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel      *L = &pamg->level[l], *C = L + 1;
+  const PetscBool gather = (PetscBool)(C->N <= PamgGatherLimit(pamg, L));
+
+  PetscFunctionBegin;
+  C->nown = L->nc;
+  if (L->border.lists) PetscCall(PCPAMGPlanesCoarse(pamg, l, gather));
+  else PetscCall(PamgSortOuter(L, C, gather));
   PetscCall(PCPAMGMendCoarse(pamg, l));
   if (gather) PetscCall(PamgGatherDevice(pamg, L, C));
   else {
@@ -341,10 +367,11 @@ PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
+/* New values of the off-process entries of level C */
+static PetscErrorCode PamgSortedValues(const PamgLevel *L, PamgLevel *C)
 {
-  PamgLevel       *L = &pamg->level[l], *C = L + 1;
-  PamgOuter       *O = &L->outer, *D = &C->outer;
+  const PamgOuter *O = &L->outer;
+  PamgOuter       *D = &C->outer;
   const PolderRows B = PamgScaledEntries(L, PolderRowsOf(&O->rows));
   PetscInt        *place;
 
@@ -353,6 +380,16 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
   PolderGalerkinValues_Host(&O->to, &B, C->nghost, L->ghostagg, PETSC_FALSE, place, &D->rows);
   PetscCall(PetscFree(place));
   PetscCall(PamgUploadOuterValues(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel *L = &pamg->level[l], *C = L + 1;
+
+  PetscFunctionBegin;
+  if (L->border.lists) PetscCall(PCPAMGPlanesValues(pamg, l));
+  else PetscCall(PamgSortedValues(L, C));
   PetscCall(PCPAMGMendCoarse(pamg, l));
   if (C->wholevalues) PetscCall(PCPAMGGatherGridValues(pamg, l));
   else if (C->gathered) {
