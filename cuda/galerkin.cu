@@ -1,6 +1,6 @@
 /*
-  The rows of P^T A P for a P with one unit entry a row, one thread a coarse row. The thread searches the aggregate of each entry among those it has found,
-  which it keeps in registers while they are few. A warp processes each row with too many. Entries are summed in their order. Also further data of a level:
+  The rows of P^T A P for a P with one unit entry a row. Eight lanes share a coarse row and keep its entries in registers; together they search the aggregate
+  of each entry of A among those they have found. A warp processes each row with too many. Entries are summed in their order. Also further data of a level:
   inverse diagonal, row sums, removal of weak entries.
 */
 #include "foreach.cuh"
@@ -13,6 +13,10 @@
 #include <float.h>
 
 #define FULL_WARP 0xffffffffu
+/* Lanes that share a coarse row of at most POLDER_COARSE_ROW entries, and the entries that each of them keeps */
+#define COARSE_LANES 8
+#define COARSE_SLOTS (POLDER_COARSE_ROW / COARSE_LANES)
+static_assert(COARSE_LANES * COARSE_SLOTS == POLDER_COARSE_ROW && COARSE_SLOTS > 4, "slots");
 
 int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream)
 {
@@ -22,19 +26,7 @@ int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, Po
   return err ? err : cudaGetLastError();
 }
 
-/* The position of c in col[0 .. n), n when it is not found */
-static __device__ __forceinline__ int PolderCoarseFind(PetscInt c, int n, const PetscInt *col)
-{
-  int k = 0;
-
-  while (k < n && col[k] != c) ++k;
-  return k;
-}
-
-/*
-  Calls body(c, k) for the entries k of the rows of A in aggregate a, whose columns are in aggregate c, P.n for none. The bodies test c: a test here would
-  double the registers of some
-*/
+/* Calls body(c, k) for the entries k of the rows of A in aggregate a whose columns are in an aggregate, c */
 template <class Body>
 static __device__ __forceinline__ void PolderCoarseEntries(const PolderAggregates &P, const PolderRows &A, PetscInt a, Body body)
 {
@@ -44,82 +36,164 @@ static __device__ __forceinline__ void PolderCoarseEntries(const PolderAggregate
     for (PetscInt k = __ldg(A.i + i); k < last; ++k) {
       const PetscInt c = __ldg(P.agg + __ldg(A.j + k));
 
-      body(c, k);
+      if (c < P.n) body(c, k);
     }
   }
 }
 
-/* Number of entries of coarse row a; more than POLDER_COARSE_ROW when it has too many for one thread */
-static __device__ __noinline__ int PolderCoarseCount(const PolderAggregates &P, const PolderRows &A, PetscInt a)
+/* Does a diagonal entry cancel, relative to the sum of magnitudes of its summands? So it does when the aggregate is a connected component with zero row sums */
+static __device__ __forceinline__ bool PolderCoarseCancels(PetscScalar diagonal, PetscReal size)
 {
-  PetscInt col[POLDER_COARSE_ROW];
-  int      met = 0;
-
-  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt) {
-    if (c >= P.n || met > POLDER_COARSE_ROW || PolderCoarseFind(c, met, col) < met) return;
-    if (met < POLDER_COARSE_ROW) col[met] = c;
-    ++met;
-  });
-  return met;
+  return fabs(diagonal) < POLDER_GALERKIN_ZERO * size;
 }
 
-/* The entries of a short coarse row, in registers: all loops have constant bounds */
-struct PolderCoarseFew {
-  PetscInt    col[POLDER_COARSE_FEW]; /* -1: unused */
-  PetscScalar val[POLDER_COARSE_FEW];
-  int         met;
+/*
+  The lanes of a coarse row. Entry p of the row is in slot p / COARSE_LANES of lane p % COARSE_LANES; loops over slots have constant bounds, so that slots are
+  registers. All lanes of a warp call sum() and store() together and make the same rounds, since groups that diverge would run one after the other. Loops go
+  over two, four or all slots: those that some row of the warp needs
+*/
+struct PolderCoarseGroup {
+  PetscInt     a;        /* the coarse row */
+  int          lane;     /* the number of this lane in the group */
+  unsigned int lanes;    /* the group in its warp, one bit a lane */
+  int          met;      /* entries of the row, with more than POLDER_COARSE_ROW too many */
+  PetscInt     r, end;   /* the members of the aggregate that are left */
+  int          owner;    /* the lane that took the first of them */
+  PetscInt     from, to; /* what is left of the member that this lane took */
+  PetscReal    size;     /* the sum of magnitudes on the diagonal */
+  PetscInt     col[COARSE_SLOTS];
+  PetscScalar  val[COARSE_SLOTS];
 
-  __device__ __forceinline__ PolderCoarseFew() : met(0)
+  /* No entries yet, and no sums: -0 + v is v, also for v = -0 */
+  __device__ __forceinline__ PolderCoarseGroup() :
+    a((PetscInt)blockIdx.x * (POLDER_BLOCK / COARSE_LANES) + (PetscInt)(threadIdx.x / COARSE_LANES)),
+    lane(threadIdx.x % COARSE_LANES),
+    lanes(((1u << COARSE_LANES) - 1) << (threadIdx.x % 32 - threadIdx.x % COARSE_LANES)),
+    met(0),
+    size(0)
   {
 #pragma unroll
-    for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
-      col[k] = -1;
-      val[k] = 0;
+    for (int s = 0; s < COARSE_SLOTS; ++s) {
+      col[s] = PETSC_MAX_INT;
+      val[s] = -0.0;
     }
   }
 
-  /* Adds to the entry in column c; FALSE when there is no such entry */
-  __device__ __forceinline__ bool add(PetscInt c, PetscScalar v)
+  /* Each lane takes one of the next members */
+  __device__ __forceinline__ void members(const PolderAggregates &P, const PolderRows &A)
   {
-    bool there = false;
+    const PetscInt i = lane < end - r ? __ldg(P.row + r + lane) : -1;
 
-#pragma unroll
-    for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
-      if (col[k] == c) {
-        val[k] += v;
-        there = true;
-      }
-    }
-    return there;
+    from  = i < 0 ? 0 : __ldg(A.i + i);
+    to    = i < 0 ? 0 : __ldg(A.i + i + 1);
+    owner = 0;
   }
 
-  /* Appends an entry; entries beyond the last register are only counted */
-  __device__ __forceinline__ void append(PetscInt c, PetscScalar v)
+  /* Goes on to the next entries: one a lane, or all `left` that were left of a member, have been read */
+  __device__ __forceinline__ void advance(const PolderAggregates &P, const PolderRows &A, PetscInt left)
   {
+    if (left > COARSE_LANES) {
+      if (lane == owner) from += COARSE_LANES;
+    } else if (r < end) {
+      ++r;
+      if (++owner == COARSE_LANES) members(P, A);
+    }
+  }
+
+  /*
+    One after the other, adds the entries of the first `steps` lanes of each group: value y in column x, x >= n for none. A column that is not there is
+    appended or, without APPEND, its entry is added to the diagonal
+  */
+  template <int S, bool VALUES, bool APPEND>
+  __device__ __forceinline__ void add(int steps, PetscInt x, PetscScalar y, PetscInt n)
+  {
+#pragma unroll 1
+    for (int l = 0; l < steps; ++l) {
+      PetscInt          c   = __shfl_sync(FULL_WARP, x, l, COARSE_LANES);
+      const PetscScalar v   = VALUES ? __shfl_sync(FULL_WARP, y, l, COARSE_LANES) : 0;
+      bool              has = false;
+
 #pragma unroll
-    for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
-      if (k == met) {
-        col[k] = c;
-        val[k] = v;
+      for (int s = 0; s < S; ++s) has |= col[s] == c;
+      const bool fresh = !(__ballot_sync(FULL_WARP, has) & lanes) && c < n;
+
+      if (VALUES && c == a) size += fabs(v);
+      if (!APPEND && fresh) c = a;
+#pragma unroll
+      for (int s = 0; s < S; ++s) {
+        if (APPEND && fresh && met - lane == s * COARSE_LANES) col[s] = c;
+        if (VALUES && col[s] == c) {
+          val[s] += v;
+          asm volatile(""); // keeps the branch, which becomes one instruction with a predicate; otherwise all lanes add, and select
+        }
+      }
+      if (APPEND) met += fresh;
+    }
+  }
+
+  /* Sums the row, if it is there */
+  template <bool VALUES, bool APPEND>
+  __device__ __forceinline__ void sum(const PolderAggregates &P, const PolderRows &A, bool there)
+  {
+    r   = there ? __ldg(P.ptr + a) : 0;
+    end = there ? __ldg(P.ptr + a + 1) : 0;
+    members(P, A);
+    while (__any_sync(FULL_WARP, r < end)) {
+      const PetscInt    k = __shfl_sync(FULL_WARP, from, owner, COARSE_LANES), last = __shfl_sync(FULL_WARP, to, owner, COARSE_LANES);
+      const PetscInt    left  = r < end ? last - k : 0;
+      const int         steps = (int)__reduce_max_sync(FULL_WARP, (unsigned int)(left < COARSE_LANES ? left : COARSE_LANES));
+      const int         need  = (int)__reduce_max_sync(FULL_WARP, (unsigned int)met) + (APPEND ? COARSE_LANES : 0);
+      const PetscInt    x     = lane < left ? __ldg(P.agg + __ldg(A.j + k + lane)) : P.n;
+      const PetscScalar y     = VALUES && lane < left ? __ldg(A.a + k + lane) : 0;
+
+      advance(P, A, left);
+      if (need <= 2 * COARSE_LANES) add<2, VALUES, APPEND>(steps, x, y, P.n);
+      else if (need <= 4 * COARSE_LANES) add<4, VALUES, APPEND>(steps, x, y, P.n);
+      else add<COARSE_SLOTS, VALUES, APPEND>(steps, x, y, P.n);
+      if (APPEND && met > POLDER_COARSE_ROW) r = end;
+    }
+  }
+
+  __device__ __forceinline__ PetscScalar value(int s) const
+  {
+    return col[s] == a && PolderCoarseCancels(val[s], size) ? 0 : val[s];
+  }
+
+  /* Stores each entry at the rank of its column. S: slots in use */
+  template <int S>
+  __device__ __forceinline__ void store(PetscInt begin, const PolderSparseRows &C) const
+  {
+    int before[S] = {0};
+
+#pragma unroll
+    for (int t = 0; t < S; ++t) {
+#pragma unroll 1
+      for (int l = 0; l < COARSE_LANES; ++l) {
+        const PetscInt c = __shfl_sync(FULL_WARP, col[t], l, COARSE_LANES);
+
+#pragma unroll
+        for (int s = 0; s < S; ++s) before[s] += c < col[s];
       }
     }
-    ++met;
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      if (lane + s * COARSE_LANES >= met) break;
+      C.col[begin + before[s]] = col[s];
+      C.val[begin + before[s]] = value(s);
+    }
   }
 };
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCoarseRowsCountKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, PetscInt *__restrict__ length, PetscInt *info)
 {
-  const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PolderCoarseFew few;
+  PolderCoarseGroup group;
+  const PetscInt    a = group.a;
 
-  if (a >= P.n) return;
-  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt) {
-    if (c < P.n && !few.add(c, 0)) few.append(c, 0);
-  });
-  if (few.met > POLDER_COARSE_FEW) few.met = PolderCoarseCount(P, A, a);
-  length[a + 1] = few.met > POLDER_COARSE_ROW ? -1 : few.met;
-  if (few.met > POLDER_COARSE_ROW) {
+  group.sum<false, true>(P, A, a < P.n);
+  if (a >= P.n || group.lane) return;
+  length[a + 1] = group.met > POLDER_COARSE_ROW ? -1 : group.met;
+  if (group.met > POLDER_COARSE_ROW) {
     PetscInt all = 0;
 
     for (PetscInt r = P.ptr[a]; r < P.ptr[a + 1]; ++r) all += A.i[P.row[r] + 1] - A.i[P.row[r]];
@@ -130,7 +204,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[2], PolderStream stream)
 {
-  if (P->n > 0) PolderCoarseRowsCountKernel<<<PolderBlocks(P->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, length, info);
+  if (P->n > 0) PolderCoarseRowsCountKernel<<<PolderBlocks(P->n, POLDER_BLOCK / COARSE_LANES), POLDER_BLOCK, 0, stream>>>(*P, *A, length, info);
   return cudaGetLastError();
 }
 
@@ -154,7 +228,6 @@ static __device__ PetscInt PolderCoarseLongRow(const PolderAggregates &P, const 
   PetscInt  met  = 0;
 
   PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
-    if (c >= P.n) return;
     const PetscInt p = PolderCoarseFindLong(c, met, col);
 
     if (lane == 0) {
@@ -188,70 +261,19 @@ int PolderCoarseRowsCountLong_CUDA(const PolderAggregates *P, const PolderRows *
   return cudaGetLastError();
 }
 
-/* Does a diagonal entry cancel, relative to the sum of magnitudes of its summands? So it does when the aggregate is a connected component with zero row sums */
-static __device__ __forceinline__ bool PolderCoarseCancels(PetscScalar diagonal, PetscReal size)
-{
-  return fabs(diagonal) < POLDER_GALERKIN_ZERO * size;
-}
-
-/* Fills coarse row a, of more than POLDER_COARSE_FEW entries */
-static __device__ __noinline__ void PolderCoarseFill(const PolderAggregates &P, const PolderRows &A, PetscInt a, const PolderSparseRows &C)
-{
-  PetscInt    col[POLDER_COARSE_ROW];
-  PetscScalar val[POLDER_COARSE_ROW];
-  PetscReal   size = 0;
-  int         met  = 0;
-
-  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
-    if (c >= P.n) return;
-    const int p = PolderCoarseFind(c, met, col);
-
-    if (c == a) size += fabs(A.a[k]);
-    if (p == met) {
-      col[met]   = c;
-      val[met++] = A.a[k];
-    } else val[p] += A.a[k];
-  });
-  for (int k = 0; k < met; ++k) { // stores each entry at the rank of its column
-    PetscInt before = C.ptr[a];
-
-    for (int l = 0; l < met; ++l) before += col[l] < col[k];
-    C.col[before] = col[k];
-    C.val[before] = col[k] == a && PolderCoarseCancels(val[k], size) ? 0 : val[k];
-  }
-}
-
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCoarseRowsFillKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderSparseRows C)
 {
-  const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PolderCoarseFew few;
-  PetscReal       size = 0;
+  PolderCoarseGroup group;
+  const bool        there = group.a < P.n;
+  const PetscInt    begin = there ? __ldg(C.ptr + group.a) : 0, end = there ? __ldg(C.ptr + group.a + 1) : 0;
 
-  if (a >= P.n) return;
-  const PetscInt begin = __ldg(C.ptr + a), entries = __ldg(C.ptr + a + 1) - begin;
+  group.sum<true, true>(P, A, there && end - begin <= POLDER_COARSE_ROW);
+  const int used = (int)__reduce_max_sync(FULL_WARP, (unsigned int)group.met);
 
-  if (entries > POLDER_COARSE_ROW) return;
-  if (entries > POLDER_COARSE_FEW) {
-    PolderCoarseFill(P, A, a, C);
-    return;
-  }
-  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
-    const PetscScalar v = __ldg(A.a + k);
-
-    if (c == a) size += fabs(v);
-    if (c < P.n && !few.add(c, v)) few.append(c, v);
-  });
-#pragma unroll
-  for (int k = 0; k < POLDER_COARSE_FEW; ++k) { // stores each entry at the rank of its column
-    PetscInt before = begin;
-
-    if (k >= few.met) break;
-#pragma unroll
-    for (int l = 0; l < POLDER_COARSE_FEW; ++l) before += l < few.met && few.col[l] < few.col[k];
-    C.col[before] = few.col[k];
-    C.val[before] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
-  }
+  if (used <= 2 * COARSE_LANES) group.store<2>(begin, C);
+  else if (used <= 4 * COARSE_LANES) group.store<4>(begin, C);
+  else group.store<COARSE_SLOTS>(begin, C);
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
@@ -282,7 +304,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 int PolderCoarseRowsFill_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderCoarseScratch *scratch, const PolderSparseRows *C,
                               PolderStream stream)
 {
-  if (P->n > 0) PolderCoarseRowsFillKernel<<<PolderBlocks(P->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
+  if (P->n > 0) PolderCoarseRowsFillKernel<<<PolderBlocks(P->n, POLDER_BLOCK / COARSE_LANES), POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
   if (scratch->warps > 0) PolderCoarseRowsFillLongKernel<<<PolderBlocks(32 * scratch->warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, *scratch, *C);
   return cudaGetLastError();
 }
@@ -301,69 +323,54 @@ static __device__ __forceinline__ PetscInt PolderCoarsePlace(PetscInt c, PetscIn
   return lo < end && cj[lo] == c ? lo : -1;
 }
 
-/* Values of a row of more than POLDER_COARSE_FEW entries, by `threads` threads; each adds to the positions equal to its number modulo threads */
-static __device__ __noinline__ void PolderCoarseRowValues(const PolderAggregates &P, const PolderRows &A, PetscInt a, int thread, int threads,
-                                                          const PolderSparseRows &C)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowsValuesKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderSparseRows C)
 {
-  const PetscInt begin = C.ptr[a], end = C.ptr[a + 1], diagonal = PolderCoarsePlace(a, begin, end, C.col);
+  PolderCoarseGroup group;
+  const bool        there = group.a < P.n;
+  const PetscInt    begin = there ? __ldg(C.ptr + group.a) : 0, entries = there ? __ldg(C.ptr + group.a + 1) - begin : 0;
+
+  if (entries <= POLDER_COARSE_ROW) group.met = (int)entries;
+#pragma unroll
+  for (int s = 0; s < COARSE_SLOTS; ++s) {
+    if (group.lane + s * COARSE_LANES < group.met) group.col[s] = __ldg(C.col + begin + group.lane + s * COARSE_LANES);
+    group.val[s] = 0;
+  }
+  group.sum<true, false>(P, A, group.met > 0);
+#pragma unroll
+  for (int s = 0; s < COARSE_SLOTS; ++s) {
+    if (group.lane + s * COARSE_LANES < group.met) C.val[begin + group.lane + s * COARSE_LANES] = group.value(s);
+  }
+}
+
+/* Values of row a by a warp: each lane adds to the positions equal to its number modulo 32 */
+static __device__ __forceinline__ void PolderCoarseLongValues(const PolderAggregates &P, const PolderRows &A, PetscInt a, const PolderSparseRows &C)
+{
+  const PetscInt lane = threadIdx.x % 32, begin = C.ptr[a], end = C.ptr[a + 1], diagonal = PolderCoarsePlace(a, begin, end, C.col);
   PetscReal      size = 0;
 
-  for (PetscInt k = begin + thread; k < end; k += threads) C.val[k] = 0;
+  for (PetscInt k = begin + lane; k < end; k += 32) C.val[k] = 0;
   PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
-    if (c >= P.n) return;
     PetscInt p = PolderCoarsePlace(c, begin, end, C.col);
 
     if (p < 0) p = diagonal;
     if (c == a) size += fabs(A.a[k]);
-    if (p >= 0 && (p - begin) % threads == thread) C.val[p] += A.a[k];
+    if (p >= 0 && (p - begin) % 32 == lane) C.val[p] += A.a[k];
   });
-  if (diagonal >= 0 && (diagonal - begin) % threads == thread && PolderCoarseCancels(C.val[diagonal], size)) C.val[diagonal] = 0;
-}
-
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseRowsValuesKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderSparseRows C)
-{
-  const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PolderCoarseFew few;
-  PetscScalar     lost = 0;
-  PetscReal       size = 0;
-
-  if (a >= P.n) return;
-  const PetscInt begin = __ldg(C.ptr + a), end = __ldg(C.ptr + a + 1);
-
-  if (end - begin > POLDER_COARSE_ROW) return;
-  if (end - begin > POLDER_COARSE_FEW) {
-    PolderCoarseRowValues(P, A, a, 0, 1, C);
-    return;
-  }
-#pragma unroll
-  for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
-    if (begin + k < end) few.col[k] = C.col[begin + k];
-  }
-  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
-    const PetscScalar v = __ldg(A.a + k);
-
-    if (c == a) size += fabs(v);
-    if (c < P.n && !few.add(c, v)) lost += v;
-  });
-  (void)few.add(a, lost);
-#pragma unroll
-  for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
-    if (begin + k < end) C.val[begin + k] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
-  }
+  if (diagonal >= 0 && (diagonal - begin) % 32 == lane && PolderCoarseCancels(C.val[diagonal], size)) C.val[diagonal] = 0;
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCoarseRowsValuesLongKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderSparseRows C)
 {
   for (PetscInt a = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32; a < P.n; a += POLDER_COARSE_WARPS) {
-    if (C.ptr[a + 1] - C.ptr[a] > POLDER_COARSE_ROW) PolderCoarseRowValues(P, A, a, threadIdx.x % 32, 32, C);
+    if (C.ptr[a + 1] - C.ptr[a] > POLDER_COARSE_ROW) PolderCoarseLongValues(P, A, a, C);
   }
 }
 
 int PolderCoarseRowsValues_CUDA(const PolderAggregates *P, const PolderRows *A, PetscBool longrows, const PolderSparseRows *C, PolderStream stream)
 {
-  if (P->n > 0) PolderCoarseRowsValuesKernel<<<PolderBlocks(P->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
+  if (P->n > 0) PolderCoarseRowsValuesKernel<<<PolderBlocks(P->n, POLDER_BLOCK / COARSE_LANES), POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
   if (P->n > 0 && longrows) PolderCoarseRowsValuesLongKernel<<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
   return cudaGetLastError();
 }

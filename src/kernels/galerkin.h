@@ -17,7 +17,6 @@ PETSC_INTERN void PolderGalerkinValues_Host(const PolderAggregates *P, const Pol
                                             PetscInt place[], const PolderSparseRows *C);
 
 /* Device: the same in several kernels, for rows and columns in the aggregates P. Rows of more than POLDER_COARSE_ROW entries are processed by a warp each */
-#define POLDER_COARSE_FEW   16 /* coarse entries that a thread keeps in registers */
 #define POLDER_COARSE_ROW   48
 #define POLDER_COARSE_WARPS 4096
 /* Scratch of the warps, of which at most this number (a multiple of 8) work at a time; 0: no row is long. `width` columns and values for each */
