@@ -1,12 +1,14 @@
-/* Does each aggregate have a bounded two-grid condition number? A lane a row: a few lanes an aggregate of few rows, a warp one of many. */
+/* Does each aggregate have a bounded two-grid condition number? A lane a row: aggregates of at most 8 and 16 rows share a warp. */
 #include "foreach.cuh"
 #include "kernels/qualityrow.h"
 
 #define QUALITY_WARPS 4
-/* Rows of an aggregate that shares a warp with others. Most have at most four, or eight after two passes */
-#define QUALITY_FEW 8
-/* Aggregates among which a warp looks for those of more rows */
-#define QUALITY_AMONG 4
+/*
+  Rows of aggregates that share a warp, four and two of them. Most have at most four rows, or eight after two passes; where couplings range over decades many
+  have 9 to 16, for which a warp would have three times the shared memory that they need
+*/
+#define QUALITY_FEW  8
+#define QUALITY_SOME 16
 
 /* The work of G lanes on an aggregate of at most G rows */
 template <int G>
@@ -45,48 +47,47 @@ static __device__ bool PolderQualityHolds(PetscInt first, PetscInt m, const Pold
   return holds;
 }
 
-/* The aggregates of at most QUALITY_FEW rows, and those that are too large to be looked at */
+/*
+  The aggregates of LEAST to G rows, which each warp looks for AMONG consecutive ones and takes 32 / G at a time; LEAST = 0: also those that are too large to
+  be looked at
+*/
+template <int G, int LEAST, int AMONG>
 static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
-  PolderQualityFewKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q,
-                         PetscInt *__restrict__ bad)
+  PolderQualityKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q,
+                      PetscInt *__restrict__ bad)
 {
-  __shared__ QualityWork<QUALITY_FEW> work[32 * QUALITY_WARPS / QUALITY_FEW];
-  const PetscInt                      thread = (PetscInt)blockIdx.x * 32 * QUALITY_WARPS + threadIdx.x, a = thread / QUALITY_FEW;
-  const PetscInt                      first = a < P.n ? P.ptr[a] : 0, m = a < P.n ? P.ptr[a + 1] - first : 0;
-  const bool                          few   = m <= QUALITY_FEW;
-  const bool                          holds = PolderQualityHolds<QUALITY_FEW>(first, few ? m : 0, P, A, q, work[threadIdx.x / QUALITY_FEW]);
+  __shared__ QualityWork<G> work[32 * QUALITY_WARPS / G];
+  const int                 lane  = threadIdx.x % 32;
+  const PetscInt            begin = ((PetscInt)blockIdx.x * QUALITY_WARPS + (PetscInt)(threadIdx.x / 32)) * AMONG, a = begin + lane;
+  const bool                there = lane < AMONG && a < P.n;
+  const PetscInt            first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
 
-  if (threadIdx.x % QUALITY_FEW || a >= P.n) return;
-  if (few) bad[a] = !holds;
-  else if (m > POLDER_QUALITY_ROWS) bad[a] = q.large;
+  if (LEAST == 0 && m > POLDER_QUALITY_ROWS) bad[a] = q.large;
+  for (unsigned int left = __ballot_sync(0xffffffffu, there && m >= LEAST && m <= G); left;) {
+    unsigned int mine = left; // its first bit: the aggregate of this group of lanes
+
+    for (int g = 0; g < lane / G; ++g) mine &= mine - 1;
+    const int      k  = mine ? __ffs((int)mine) - 1 : 0;
+    const PetscInt mk = __shfl_sync(0xffffffffu, m, k), firstk = __shfl_sync(0xffffffffu, first, k);
+    const bool     holds = PolderQualityHolds<G>(firstk, mine ? mk : 0, P, A, q, work[threadIdx.x / G]);
+
+    if (mine && lane % G == 0) bad[begin + k] = !holds;
+    for (int g = 0; g < 32 / G; ++g) left = AMONG > 32 / G ? left & (left - 1) : 0;
+  }
 }
 
-/* Those of more rows */
-static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
-  PolderQualityManyKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q,
-                          PetscInt *__restrict__ bad)
+template <int G, int LEAST, int AMONG>
+static void QualityLaunch(const PolderAggregates *P, const PolderRows *A, const PolderQuality *q, PetscInt bad[], PolderStream stream)
 {
-  __shared__ QualityWork<POLDER_QUALITY_ROWS> work[QUALITY_WARPS];
-  const int                                   mine  = threadIdx.x % 32;
-  const PetscInt                              a     = ((PetscInt)blockIdx.x * QUALITY_WARPS + threadIdx.x / 32) * QUALITY_AMONG + mine;
-  const bool                                  there = mine < QUALITY_AMONG && a < P.n;
-  const PetscInt                              first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
-  unsigned int                                many = __ballot_sync(0xffffffffu, m > QUALITY_FEW && m <= POLDER_QUALITY_ROWS);
-
-  for (; many; many &= many - 1) {
-    const int  lane  = __ffs((int)many) - 1;
-    const bool holds = PolderQualityHolds<POLDER_QUALITY_ROWS>(__shfl_sync(0xffffffffu, first, lane), __shfl_sync(0xffffffffu, m, lane), P, A, q,
-                                                               work[threadIdx.x / 32]);
-
-    if (mine == lane) bad[a] = !holds;
-  }
+  PolderQualityKernel<G, LEAST, AMONG><<<PolderBlocks(P->n, AMONG * QUALITY_WARPS), 32 * QUALITY_WARPS, 0, stream>>>(*P, *A, *q, bad);
 }
 
 int PolderQualityCheck_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderQuality *q, PetscInt bad[], PolderStream stream)
 {
   if (!P->n) return cudaSuccess;
-  PolderQualityFewKernel<<<PolderBlocks(P->n, 32 * QUALITY_WARPS / QUALITY_FEW), 32 * QUALITY_WARPS, 0, stream>>>(*P, *A, *q, bad);
-  PolderQualityManyKernel<<<PolderBlocks(P->n, QUALITY_AMONG * QUALITY_WARPS), 32 * QUALITY_WARPS, 0, stream>>>(*P, *A, *q, bad);
+  QualityLaunch<QUALITY_FEW, 0, 4>(P, A, q, bad, stream);
+  QualityLaunch<QUALITY_SOME, QUALITY_FEW + 1, 8>(P, A, q, bad, stream);
+  QualityLaunch<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, 8>(P, A, q, bad, stream);
   return cudaGetLastError();
 }
 
