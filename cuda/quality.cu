@@ -1,14 +1,16 @@
-/* Does each aggregate have a bounded two-grid condition number? A lane a row: aggregates of at most 8 and 16 rows share a warp. */
+/* Does each aggregate have a bounded two-grid condition number? A lane a row; aggregates of few rows share a warp. */
 #include "foreach.cuh"
 #include "kernels/qualityrow.h"
 
 #define QUALITY_WARPS 4
 /*
   Rows of aggregates that share a warp, four and two of them. Most have at most four rows, or eight after two passes; where couplings range over decades many
-  have 9 to 16, for which a warp would have three times the shared memory that they need
+  have 9 to 16, for which a whole warp takes four times the shared memory
 */
 #define QUALITY_FEW  8
 #define QUALITY_SOME 16
+/* Aggregates among which a warp looks for those of more than QUALITY_FEW rows */
+#define QUALITY_AMONG 8
 
 /* The work of G lanes on an aggregate of at most G rows */
 template <int G>
@@ -47,9 +49,16 @@ static __device__ bool PolderQualityHolds(PetscInt first, PetscInt m, const Pold
   return holds;
 }
 
+/* bits without the first n of those that are set */
+static __device__ __forceinline__ unsigned int QualitySkip(unsigned int bits, int n)
+{
+  for (int k = 0; k < n; ++k) bits &= bits - 1;
+  return bits;
+}
+
 /*
-  The aggregates of LEAST to G rows, which each warp looks for AMONG consecutive ones and takes 32 / G at a time; LEAST = 0: also those that are too large to
-  be looked at
+  The aggregates of LEAST to G rows, for which each warp looks AMONG consecutive ones, and of which it takes 32 / G at a time. LEAST = 0: also those that are
+  too large to be looked at
 */
 template <int G, int LEAST, int AMONG>
 static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
@@ -63,16 +72,13 @@ static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
   const PetscInt            first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
 
   if (LEAST == 0 && m > POLDER_QUALITY_ROWS) bad[a] = q.large;
-  for (unsigned int left = __ballot_sync(0xffffffffu, there && m >= LEAST && m <= G); left;) {
-    unsigned int mine = left; // its first bit: the aggregate of this group of lanes
-
-    for (int g = 0; g < lane / G; ++g) mine &= mine - 1;
-    const int      k  = mine ? __ffs((int)mine) - 1 : 0;
-    const PetscInt mk = __shfl_sync(0xffffffffu, m, k), firstk = __shfl_sync(0xffffffffu, first, k);
-    const bool     holds = PolderQualityHolds<G>(firstk, mine ? mk : 0, P, A, q, work[threadIdx.x / G]);
+  for (unsigned int left = __ballot_sync(0xffffffffu, there && m >= LEAST && m <= G); left; left = AMONG > 32 / G ? QualitySkip(left, 32 / G) : 0) {
+    const unsigned int mine = QualitySkip(left, lane / G);
+    const int          k    = mine ? __ffs((int)mine) - 1 : 0;
+    const PetscInt     mk = __shfl_sync(0xffffffffu, m, k), firstk = __shfl_sync(0xffffffffu, first, k);
+    const bool         holds = PolderQualityHolds<G>(firstk, mine ? mk : 0, P, A, q, work[threadIdx.x / G]);
 
     if (mine && lane % G == 0) bad[begin + k] = !holds;
-    for (int g = 0; g < 32 / G; ++g) left = AMONG > 32 / G ? left & (left - 1) : 0;
   }
 }
 
@@ -85,9 +91,9 @@ static void QualityLaunch(const PolderAggregates *P, const PolderRows *A, const 
 int PolderQualityCheck_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderQuality *q, PetscInt bad[], PolderStream stream)
 {
   if (!P->n) return cudaSuccess;
-  QualityLaunch<QUALITY_FEW, 0, 4>(P, A, q, bad, stream);
-  QualityLaunch<QUALITY_SOME, QUALITY_FEW + 1, 8>(P, A, q, bad, stream);
-  QualityLaunch<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, 8>(P, A, q, bad, stream);
+  QualityLaunch<QUALITY_FEW, 0, 32 / QUALITY_FEW>(P, A, q, bad, stream);
+  QualityLaunch<QUALITY_SOME, QUALITY_FEW + 1, QUALITY_AMONG>(P, A, q, bad, stream);
+  QualityLaunch<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, QUALITY_AMONG>(P, A, q, bad, stream);
   return cudaGetLastError();
 }
 

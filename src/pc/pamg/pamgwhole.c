@@ -8,11 +8,11 @@
 #include <petsc/private/pcimpl.h>
 
 /*
-  Up to so many rows of all processes. On two H100 that store into each other's memory, set-up and solve of Poisson's equation take 2.5 ms on one of them and
-  5.7 ms on both at 64^3, 7.2 and 10.8 ms at 128^3 (2.1 million rows), since the coarse levels do nothing but exchange. The solve alone takes as long on both
-  at 128^3, so that three million rows are about where the set-up no longer makes the difference
+  Up to so many rows of all processes. On two H200 that store into each other's memory set-up and solve of Poisson's equation take 2.7 ms with all rows on each
+  and 3.3 ms in parts at 64^3, 4.1 and 4.6 ms at 112^3 (1.4 million rows), 6.0 and 4.7 ms at 128^3 (2.1 million), on four 4.5 and 4.6, 4.9 and 4.5 ms for
+  the last two: the coarse levels do nothing but exchange, but the whole matrix has to be gathered
 */
-#define PAMG_WHOLE 3000000
+#define PAMG_WHOLE 1800000
 
 PetscErrorCode PCPAMGWholeFree(PC_PAMG *pamg)
 {
