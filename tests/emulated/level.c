@@ -57,7 +57,7 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
   begun = Room(single, A->n);
   if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
   if (step->zero && step->k == 1) x = begun;
-  if (step->zero && step->k == 2) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
+  if (step->zero && step->k == 2 && A->n) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
   EACH(PolderLevelJacobi, A, step, IN(b), IN(x), OUT(y));
   if (step->end.r) {
     PolderCGState *s = step->end.rho.state;
