@@ -16,49 +16,19 @@ typedef struct {
   char          *buffer[SIDES]; /* forward, values go from buffer[SENT] to buffer[RECEIVED] of another process */
 } PolderHaloNccl;
 
-/* Ascending, so that sums of ghosts have the same order in every run */
-static PetscErrorCode PolderHaloNcclNeighbours_Private(PolderHaloNccl *h, const PolderHaloSide side[])
-{
-  const PetscInt most = (PetscInt)(side[SENT].n + side[RECEIVED].n);
-  PetscInt      *list, count = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(most, &list));
-  for (int s = 0; s < SIDES; ++s) {
-    for (PolderRankCount r = 0; r < side[s].n; ++r) list[count++] = side[s].rank[r];
-  }
-  PetscCall(PetscSortRemoveDupsInt(&count, list));
-  PetscCall(PetscMalloc1(count, &h->rank));
-  for (PetscInt k = 0; k < count; ++k) h->rank[k] = (PetscMPIInt)list[k];
-  h->n = (PetscMPIInt)count;
-  PetscCall(PetscFree(list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The messages of a side, and their buffer */
 static PetscErrorCode PolderHaloNcclMessages_Private(PolderHaloNccl *h, const PolderHaloSide *side, int s)
 {
-  const PetscInt total = side->n ? side->ptr[side->n] : 0;
-  PetscInt      *idx, *ptr;
+  PetscInt *idx, *ptr;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(h->n + 1, &ptr));
-  PetscCall(PetscMalloc1(total, &idx));
-  ptr[0]        = 0;
-  h->ptr[s]     = ptr;
-  h->at[s].n    = h->n;
-  h->at[s].most = 0;
-  for (PetscMPIInt k = 0; k < h->n; ++k) {
-    ptr[k + 1] = ptr[k];
-    for (PolderRankCount r = 0; r < side->n; ++r) {
-      if (side->rank[r] != h->rank[k]) continue;
-      for (PetscInt i = side->ptr[r]; i < side->ptr[r + 1]; ++i) idx[ptr[k + 1]++] = side->idx[i];
-    }
-    h->at[s].most = PetscMax(h->at[s].most, ptr[k + 1] - ptr[k]);
-  }
+  PetscCall(PolderHaloByNeighbour(side, h->n, h->rank, ptr, &idx, &h->at[s].most));
+  h->ptr[s]  = ptr;
+  h->at[s].n = h->n;
   PetscCall(PolderDeviceUpload(sizeof(*ptr) * (size_t)(h->n + 1), ptr, (void *)&h->at[s].ptr));
-  PetscCall(PolderDeviceUpload(sizeof(*idx) * (size_t)total, idx, (void *)&h->at[s].idx));
-  PetscCall(PolderDeviceMalloc(PolderMessageAt(total, h->n), &h->buffer[s]));
+  PetscCall(PolderDeviceUpload(sizeof(*idx) * (size_t)ptr[h->n], idx, (void *)&h->at[s].idx));
+  PetscCall(PolderDeviceMalloc(PolderMessageAt(ptr[h->n], h->n), &h->buffer[s]));
   PetscCall(PetscFree(idx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,7 +46,7 @@ static PetscErrorCode PolderHaloCreate_Nccl(const PolderHaloGraph *graph, void *
   PetscCall(PetscNew(&h));
   *link    = h;
   h->peers = peers;
-  PetscCall(PolderHaloNcclNeighbours_Private(h, side));
+  PetscCall(PolderHaloNeighbours(graph, &h->n, &h->rank));
   for (int s = 0; s < SIDES; ++s) PetscCall(PolderHaloNcclMessages_Private(h, &side[s], s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

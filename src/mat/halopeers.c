@@ -60,25 +60,14 @@ static PetscErrorCode PolderHaloListsSend_Private(PolderHaloLists *lists, void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the side in the order of the neighbours; a neighbour may have no values on this side */
+/* The lists of a side */
 static PetscErrorCode PolderHaloPeersList_Private(PolderHaloLists *lists, PetscMPIInt n, const PetscMPIInt rank[], const PolderHaloSide *side, PetscInt ptr[],
                                                   const PetscInt **dptr, const PetscInt **didx, PetscInt *most)
 {
-  const PetscInt total = side->n ? side->ptr[side->n] : 0;
-  PetscInt      *idx;
+  PetscInt *idx;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(total, &idx));
-  *most  = 0;
-  ptr[0] = 0;
-  for (PetscMPIInt k = 0; k < n; ++k) {
-    ptr[k + 1] = ptr[k];
-    for (PolderRankCount s = 0; s < side->n; ++s) {
-      if (side->rank[s] != rank[k]) continue;
-      for (PetscInt i = side->ptr[s]; i < side->ptr[s + 1]; ++i) idx[ptr[k + 1]++] = side->idx[i];
-    }
-    *most = PetscMax(*most, ptr[k + 1] - ptr[k]);
-  }
+  PetscCall(PolderHaloByNeighbour(side, n, rank, ptr, &idx, most));
   PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*ptr) * (size_t)(n + 1), ptr, (void *)dptr));
   PetscCall(PolderHaloListsAdd_Private(lists, sizeof(*idx) * (size_t)ptr[n], idx, (void *)didx));
   PetscCall(PetscFree(idx));
@@ -143,23 +132,6 @@ static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, PolderHaloLi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Neighbours are the processes that share values with this one in either direction. So each process that sends to another also receives from it */
-static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderHaloSide side[], PetscMPIInt self, PetscMPIInt *n, PetscMPIInt rank[])
-{
-  PetscInt count = 0, list[2 * POLDER_PEERS_MOST];
-
-  PetscFunctionBegin;
-  for (int d = 0; d < DIRECTIONS; ++d) {
-    for (PolderRankCount s = 0; s < side[d].n; ++s) {
-      if (side[d].rank[s] != self) list[count++] = side[d].rank[s];
-    }
-  }
-  PetscCall(PetscSortRemoveDupsInt(&count, list));
-  for (PetscInt k = 0; k < count; ++k) rank[k] = (PetscMPIInt)list[k];
-  *n = (PetscMPIInt)count;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Kernels may send what they compute when each neighbour gets consecutive rows */
 static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderHaloSide *side, const PetscMPIInt rank[], const PolderAddress theirs[])
 {
@@ -192,7 +164,7 @@ PetscErrorCode PolderHaloPeersCreate(const PolderHaloGraph *graph, int width, Po
   PolderPeers          peers;
   PolderAddress        theirs[2 * POLDER_PEERS_MOST];
   PolderHaloLists      lists = {.n = 0};
-  PetscMPIInt          n     = 0, self, rank[2 * POLDER_PEERS_MOST];
+  PetscMPIInt          n, *rank;
   PetscInt             sendptr[2 * POLDER_PEERS_MOST + 1], recvptr[2 * POLDER_PEERS_MOST + 1];
   const PetscInt      *from[DIRECTIONS] = {recvptr, sendptr};
 
@@ -203,8 +175,7 @@ PetscErrorCode PolderHaloPeersCreate(const PolderHaloGraph *graph, int width, Po
   PetscCall(PetscNew(&h));
   *halo    = h;
   h->peers = peers;
-  PetscCallMPI(MPI_Comm_rank(PolderPeersComm(peers), &self));
-  PetscCall(PolderHaloPeersNeighbours_Private(side, self, &n, rank));
+  PetscCall(PolderHaloNeighbours(graph, &n, &rank));
   PetscCall(PetscSegBufferCreate(1, 65536, &lists.bytes));
   PetscCall(PolderHaloPeersList_Private(&lists, n, rank, &side[FORWARD], sendptr, &h->at[FORWARD].sendptr, &h->at[FORWARD].sendidx, &h->at[FORWARD].mostsent));
   PetscCall(
@@ -230,6 +201,7 @@ PetscErrorCode PolderHaloPeersCreate(const PolderHaloGraph *graph, int width, Po
   h->at[BACKWARD].recvidx      = h->at[FORWARD].sendidx;
   h->at[BACKWARD].mostreceived = h->at[FORWARD].mostsent;
   PolderHaloPeersFindSends_Private(h, &side[FORWARD], rank, theirs);
+  PetscCall(PetscFree(rank));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

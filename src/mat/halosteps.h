@@ -16,6 +16,12 @@ typedef struct {
   PolderHaloSide sent, received;
 } PolderHaloGraph;
 
+/* The processes that share values with this one on either side, ascending, so that sums of ghosts have the same order in every run. Free rank[] */
+PETSC_INTERN PetscErrorCode PolderHaloNeighbours(const PolderHaloGraph *, PetscMPIInt *n, PetscMPIInt *rank[]);
+/* One side in the order of n neighbours, some of which may have no values there: ptr[n + 1], idx[], which the caller frees, and the most of one neighbour */
+PETSC_INTERN PetscErrorCode PolderHaloByNeighbour(const PolderHaloSide *, PetscMPIInt n, const PetscMPIInt rank[], PetscInt ptr[], PetscInt *idx[],
+                                                  PetscInt *most);
+
 typedef struct {
   /* Sets up the exchange; NULL when the processes take another way. Collective */
   PetscErrorCode (*create)(const PolderHaloGraph *, void **link);
