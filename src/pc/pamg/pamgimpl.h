@@ -138,18 +138,18 @@ typedef struct {
   PolderLevelBlocks blocks;   /* that smoothing solves exactly; arrays on the host */
   PolderLevelBlocks blocks_d; /* on the device: the same there, and their rows */
   PolderSparseRows  blockrows;
-  PetscReal        *blocksums;      /* [n] sums of off-process entries, in single precision */
-  PetscBool         hasblocks;      /* a process has some */
-  PetscReal        *shift;          /* [n] on the host: what Gauss-Seidel adds to the diagonal for off-process couplings; NULL: nothing */
-  PetscInt         *ghostagg;       /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
-  PetscInt         *diag;           /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
-  PetscInt          ncolour;        /* on the device, for Gauss-Seidel */
-  PetscInt         *colour, *order; /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
-  void             *dinv;           /* [n] inverse of the diagonal */
-  float            *rounded;        /* single precision: the entries, by rows or by diagonals; half precision: during the set-up */
-  PolderBfloat     *halved;         /* half precision: these entries in bfloat16 */
-  const void      **val;            /* [nd] host array: pointer to each diagonal */
-  unsigned char    *code;           /* [n] on the device: the classes of equal rows of a stencil; NULL: not looked for */
+  PetscReal        *blocksums; /* [n] sums of off-process entries, in single precision */
+  PetscBool         hasblocks; /* a process has some */
+  PetscReal        *shift;     /* [n] on the host: what Gauss-Seidel adds to the diagonal for off-process couplings; NULL: nothing */
+  PetscInt *ghostagg; /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none; NULL with border.lists */
+  PetscInt *diag;     /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
+  PetscInt  ncolour;  /* on the device, for Gauss-Seidel */
+  PetscInt *colour, *order; /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
+  void     *dinv;           /* [n] inverse of the diagonal */
+  float    *rounded;        /* single precision: the entries, by rows or by diagonals; half precision: during the set-up */
+  PolderBfloat     *halved; /* half precision: these entries in bfloat16 */
+  const void      **val;    /* [nd] host array: pointer to each diagonal */
+  unsigned char    *code;   /* [n] on the device: the classes of equal rows of a stencil; NULL: not looked for */
   PolderDiaClasses *classes;
   void             *b, *x;           /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
   void             *iterate;         /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
