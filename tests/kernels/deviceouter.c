@@ -70,18 +70,6 @@ static PetscErrorCode RowsDestroy(Rows *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SameIndices(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong)
-{
-  PetscInt *got;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &got));
-  PetscCall(PolderDeviceToHost(got, device, sizeof(*got) * (size_t)n));
-  for (PetscInt k = 0; k < n; ++k) *wrong += got[k] != host[k];
-  PetscCall(PetscFree(got));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* n values in either precision, up to rounding in sums of terms of up to the given size: those of host and device may be fused or not */
 static PetscErrorCode SameSums(PetscBool single, PetscReal size, PetscInt n, const void *host, const void *device, PetscInt *wrong)
 {
@@ -145,7 +133,7 @@ static PetscErrorCode TestGather(const Rows *A, PolderStream stream, PetscInt *w
   PetscCall(PolderDeviceUpload(sizeof(*host) * (size_t)A->n, host, &device));
   PolderIndexGather_Host(A->host.n, A->row, A->bi, host);
   PolderLaunch(PolderIndexGather_CUDA(A->host.n, A->device.row, A->bid, device, stream));
-  PetscCall(SameIndices(A->n, host, device, wrong));
+  PetscCall(SameIndices("gathered indices", A->n, host, device, wrong));
   PetscCall(PetscFree(host));
   PetscCall(PolderDeviceFree(&device));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,7 +191,7 @@ static PetscErrorCode TestShort(const Rows *A, PolderStream stream, PetscInt *wr
     for (int all = 0; all < 2; ++all) {
       PolderShortRows_Host(A->n, A->ai, all ? NULL : A->bi, most, &n);
       PolderLaunch(PolderShortRows_CUDA(A->n, A->aid, all ? NULL : A->bid, most, count, stream));
-      PetscCall(SameIndices(1, &n, count, wrong));
+      PetscCall(SameIndices("short rows", 1, &n, count, wrong));
     }
   }
   *wrong += n != (A->n > 1 ? A->n : 0); // of a chain
@@ -294,7 +282,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
   PetscCall(SameValues(PETSC_FALSE, n, d.h, d.d, wrong));
   PetscCall(SameValues(PETSC_FALSE, n, sum.h, sum.d, wrong));
   PetscCall(SameValues(PETSC_FALSE, n, all.h, all.d, wrong));
-  PetscCall(SameIndices(n, mate, mate_d, wrong));
+  PetscCall(SameIndices("rows without a partner", n, mate, mate_d, wrong));
   if (A->host.n > 1) { // an entry that is not finite, in the second of these rows
     const PetscInt    k   = A->ptr[1];
     const PetscScalar nan = NAN;

@@ -56,24 +56,6 @@ static PetscErrorCode DestroyValues(Values *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the entries that differ, and says where the first of them are */
-static PetscErrorCode SameIndices(const char what[], PetscInt n, const PetscInt h[], const PetscInt d[], PetscInt *wrong)
-{
-  PetscInt *copy, bad = 0;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &copy));
-  if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
-  for (PetscInt i = 0; i < n; ++i) {
-    if (copy[i] != h[i] && !bad++)
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %" PetscInt_FMT ", not %" PetscInt_FMT "\n", what, i, n,
-                            copy[i], h[i]));
-  }
-  *wrong += bad;
-  PetscCall(PetscFree(copy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode SameValues(const char what[], PetscInt n, const PetscScalar h[], const PetscScalar d[], PetscInt *wrong)
 {
   PetscScalar *copy;

@@ -77,18 +77,6 @@ static PetscErrorCode ListsFree(PetscBool device, Lists *lists)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Same(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong)
-{
-  PetscInt *got;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &got));
-  PetscCall(PolderDeviceToHost(got, device, sizeof(*got) * (size_t)n));
-  for (PetscInt k = 0; k < n; ++k) *wrong += got[k] != host[k];
-  PetscCall(PetscFree(got));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The boxes of the rows by a sort of their numbers */
 static PetscErrorCode TestSorted(const PolderPlanesLevels *L, const PetscInt agg[], const Lists *lists, PetscInt *wrong)
 {
@@ -139,7 +127,7 @@ static PetscErrorCode TestValues(const PolderPlanesLevels *L, PetscInt agg[], co
     PolderPlanesLone_Host(&L->fine, agg, L->coarse.n, lists[0].lone);
     PolderLaunch(PolderPlanesLone_CUDA(&L->fine, aggd, L->coarse.n, lists[1].lone, stream));
     *wrong += *lists[0].lone != lone;
-    PetscCall(Same(1, lists[0].lone, lists[1].lone, wrong));
+    PetscCall(SameIndices("a row in no aggregate", 1, lists[0].lone, lists[1].lone, wrong));
     PetscCall(PolderDeviceFree(&aggd));
   }
   PetscCall(PetscFree(got));
@@ -182,12 +170,12 @@ static PetscErrorCode TestCase(const Case *c, PolderStream stream, PetscInt wron
   PolderPlanesBoxes_Host(&L, lists[0].target, &lists[0].P);
   PolderLaunch(PolderPlanesBoxes_CUDA(&L, lists[1].target, &lists[1].P, stream));
   PetscCall(TestSorted(&L, agg, &lists[0], &wrong[0]));
-  PetscCall(Same(lists[0].O.n, lists[0].O.row, lists[1].O.row, &wrong[1]));
-  PetscCall(Same(lists[0].O.n + 1, lists[0].O.ptr, lists[1].O.ptr, &wrong[1]));
-  PetscCall(Same(lists[0].O.n, lists[0].O.col, lists[1].O.col, &wrong[1]));
-  PetscCall(Same(lists[0].P.n, lists[0].target, lists[1].target, &wrong[1]));
-  PetscCall(Same(lists[0].P.n + 2, lists[0].P.ptr, lists[1].P.ptr, &wrong[1]));
-  PetscCall(Same(lists[0].P.m, lists[0].P.row, lists[1].P.row, &wrong[1]));
+  PetscCall(SameIndices("rows", lists[0].O.n, lists[0].O.row, lists[1].O.row, &wrong[1]));
+  PetscCall(SameIndices("where rows begin", lists[0].O.n + 1, lists[0].O.ptr, lists[1].O.ptr, &wrong[1]));
+  PetscCall(SameIndices("columns", lists[0].O.n, lists[0].O.col, lists[1].O.col, &wrong[1]));
+  PetscCall(SameIndices("boxes", lists[0].P.n, lists[0].target, lists[1].target, &wrong[1]));
+  PetscCall(SameIndices("where boxes begin", lists[0].P.n + 2, lists[0].P.ptr, lists[1].P.ptr, &wrong[1]));
+  PetscCall(SameIndices("rows of boxes", lists[0].P.m, lists[0].P.row, lists[1].P.row, &wrong[1]));
   PetscCall(TestValues(&L, agg, lists, stream, &wrong[2]));
   for (int k = 0; k < 2; ++k) PetscCall(ListsFree((PetscBool)k, &lists[k]));
   PetscCall(PetscFree2(mate, agg));
@@ -214,11 +202,12 @@ const DeviceTests DeviceProgram = {help, {TestPlanes}};
   build: internal
 
   test:
-    requires: emulated
+    requires: gpu
+    load: no
 
   test:
     suites: memcheck racecheck
-    suffix: gpu
+    suffix: small
     requires: gpu
     load: no
     args: -small
