@@ -517,14 +517,29 @@ static PetscErrorCode SolveLine(Table *table, char line[])
   PetscFunctionReturn(0);
 }
 
+/* The lines of a file, but for empty ones and those that begin with # */
+static PetscErrorCode SolveLines(Table *table, const char file[])
+{
+  FILE *in = fopen(file, "r");
+  char  line[1024];
+
+  PetscFunctionBeginUser;
+  PetscCheck(in, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
+  while (fgets(line, sizeof(line), in)) {
+    line[strcspn(line, "\n")] = 0;
+    if (line[0] && line[0] != '#') PetscCall(SolveLine(table, line));
+  }
+  fclose(in);
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   Problem   p                        = {0};
   Rows      rows                     = {NULL, NULL, NULL};
   Table     table                    = {.p = &p, .rows = &rows};
-  char      file[PETSC_MAX_PATH_LEN] = "", line[1024];
-  FILE     *in;
-  PetscBool first = PETSC_FALSE;
+  char      file[PETSC_MAX_PATH_LEN] = "";
+  PetscBool first                    = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -535,17 +550,10 @@ int main(int argc, char **argv)
   if (!first) PetscCall(MeasureCopy(table.b, &table.bandwidth));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-solvers", file, sizeof(file), NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copy bandwidth %.3f TB/s\n", (double)table.bandwidth / 1e12));
-  if (first) PetscCall(First(&p, &rows, table.A, table.b, table.levelset));
-  else if (!file[0]) PetscCall(TableRow(&table, "options", 0));
-  if (first || !file[0]) PetscCall(RequireOptionsRead(NULL));
+  if (file[0] && !first) PetscCall(SolveLines(&table, file));
   else {
-    in = fopen(file, "r");
-    PetscCheck(in, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
-    while (fgets(line, sizeof(line), in)) {
-      line[strcspn(line, "\n")] = 0;
-      if (line[0] && line[0] != '#') PetscCall(SolveLine(&table, line));
-    }
-    fclose(in);
+    PetscCall(first ? First(&p, &rows, table.A, table.b, table.levelset) : TableRow(&table, "options", 0));
+    PetscCall(RequireOptionsRead(NULL));
   }
   PetscCall(DestroyTyped(&table));
   PetscCall(VecDestroy(&table.b));

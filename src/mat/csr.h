@@ -28,6 +28,15 @@ static inline PolderRows PolderGhostColumns(const PolderCSR *csr)
   return (PolderRows){.n = csr->m, .i = csr->bi, .j = csr->bj, .a = csr->ba};
 }
 
+/* The number of ghosts that belong to processes before this one, whose first row is number rstart */
+static inline PetscErrorCode PolderGhostsBelow(PetscInt nghost, const PetscInt garray[], PetscInt rstart, PetscInt *below)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFindInt(rstart, nghost, garray, below)); // no ghost is a row of this process: minus the place where it would be, minus one
+  *below = -(*below + 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The first of m rows from number i on that has entries; m: none has. For blocks with few rows that have any */
 static inline PetscInt PolderCSRNextRow(PetscInt m, const PetscInt ai[], PetscInt i)
 {

@@ -62,7 +62,7 @@ static PetscErrorCode PolderHaloNew_Private(PolderHalo *halo)
 }
 
 /* The processes of the exchange, the number of owned values, and room for the columns of the ghosts */
-static PetscErrorCode PolderHaloBegin_Private(PolderHalo halo, MPI_Comm comm, PetscInt n, PetscInt nghost)
+static PetscErrorCode PolderHaloSizes_Private(PolderHalo halo, MPI_Comm comm, PetscInt n, PetscInt nghost)
 {
   PetscMPIInt size;
 
@@ -88,7 +88,7 @@ static PetscErrorCode PolderHaloMakeSF_Private(PolderHalo halo, PetscLayout layo
 static PetscErrorCode PolderHaloConnect_Private(PolderHalo halo, PetscLayout layout, PetscInt nghost, const PetscInt garray[], PetscInt *place)
 {
   PetscFunctionBegin;
-  PetscCall(PolderHaloBegin_Private(halo, layout->comm, layout->n, nghost));
+  PetscCall(PolderHaloSizes_Private(halo, layout->comm, layout->n, nghost));
   PetscCall(PetscArraycpy(halo->garray, garray, nghost));
   if (halo->comm != MPI_COMM_NULL) PetscCall(PolderHaloMakeSF_Private(halo, layout, place));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -146,7 +146,7 @@ PetscErrorCode PolderHaloCreatePlanes(MPI_Comm comm, PetscInt n, PetscInt first,
   PetscFunctionBegin;
   PetscCall(PolderHaloNew_Private(halo));
   P = &(*halo)->planes;
-  PetscCall(PolderHaloBegin_Private(*halo, comm, n, plane * ((beside[0] >= 0) + (beside[1] >= 0))));
+  PetscCall(PolderHaloSizes_Private(*halo, comm, n, plane * ((beside[0] >= 0) + (beside[1] >= 0))));
   PetscCall(PetscMalloc2((*halo)->nghost + 1, &P->sent, (*halo)->nghost, &P->received));
   for (int upper = 0; upper < 2; ++upper) {
     if (beside[upper] < 0) continue;

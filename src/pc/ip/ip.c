@@ -49,8 +49,7 @@ static PetscErrorCode PCIPPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNU
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   ip->halo = NULL;
   if (size > 1) PetscCall(PolderMatGetHalo(pc->pmat, &ip->halo));
-  for (ip->nlow = 0; ip->nlow < csr->nghost && csr->garray[ip->nlow] < csr->rstart; ++ip->nlow)
-    ;
+  PetscCall(PolderGhostsBelow(csr->nghost, csr->garray, csr->rstart, &ip->nlow));
   PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->m + 1, &start));
   PetscCall(PolderPlaceMalloc(&PolderOnHost, csr->nz + (csr->bi ? csr->bi[csr->m] : 0), &column));
   PCIPEntries_Private(ip, csr, whole, start, column);

@@ -171,8 +171,7 @@ PetscErrorCode PCPAMGBorderValues(PC_PAMG *pamg, PamgLevel *L, const PolderLevel
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
   if (!place->device) R.rows.val = (PetscScalar *)L->csr.ba;
   if (!place->device) R.rows.col = (PetscInt *)L->csr.bj;
-  R.below = L->outer.at.below;
-  while (!L->outer.planes && R.below < L->csr.nghost && L->csr.garray[R.below] < L->csr.rstart) ++R.below;
+  PetscCall(PolderGhostsBelow(L->csr.nghost, L->csr.garray, L->csr.rstart, &R.below));
   PetscCall(PolderPlaceMalloc(place, L->n, &inner));
   PetscCall(PolderPlaceMalloc(place, L->csr.nghost, &ghosts));
   PetscCall(PolderPlaceMalloc(place, nz, &R.scaled));

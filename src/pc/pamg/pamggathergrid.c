@@ -54,11 +54,11 @@ static PetscErrorCode PamgFillWhole(PC_PAMG *pamg, const PamgLevel *L, PamgLevel
   const PetscInt   stride[3] = {1, C->whole.csize[0], C->whole.csize[0] * C->whole.csize[1]};
   const PolderRows A         = {.n = C->nown, .i = C->ai, .j = C->aj, .a = C->aa};
   PetscScalar     *own, *all;
-  PetscInt         below = 0;
+  PetscInt         below;
   PolderStream     stream;
 
   PetscFunctionBegin;
-  while (below < C->nghost && C->garray[below] < C->rstart) ++below;
+  PetscCall(PolderGhostsBelow(C->nghost, C->garray, C->rstart, &below));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceMalloc(sizeof(*own) * PAMG_ENTRIES * (size_t)C->nown, &own));
   PetscCall(PolderDeviceMalloc(sizeof(*all) * PAMG_ENTRIES * (size_t)C->N, &all));

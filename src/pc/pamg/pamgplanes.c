@@ -5,16 +5,11 @@
 #include "pamgsetup.h"
 #include "kernels/levelgridrow.h"
 
-/* Are the off-process entries of the matrix such? */
-static PetscBool PamgArePlanes(const PolderCSR *csr, const PetscInt bi[], const PetscInt bj[], PolderPlanes *at)
+/* Are the off-process entries of the matrix such, given how many ghosts belong to processes before this one? */
+static PetscBool PamgArePlanes(const PolderCSR *csr, const PetscInt bi[], const PetscInt bj[], PetscInt below)
 {
-  const PetscInt *ghost = csr->garray, m = csr->m, first = csr->rstart;
-  PetscInt        below = 0, above, from;
+  const PetscInt *ghost = csr->garray, m = csr->m, first = csr->rstart, from = m - (csr->nghost - below);
 
-  while (below < csr->nghost && ghost[below] < first) ++below;
-  above = csr->nghost - below;
-  from  = m - above;
-  *at   = (PolderPlanes){m, below, above};
   if (below > from || bi[m] != csr->nghost || bi[below] != below || bi[from] != below) return PETSC_FALSE;
   for (PetscInt k = 0; k < below; ++k) {
     if (bi[k] != k || bj[k] != k || ghost[k] != first - below + k) return PETSC_FALSE;
@@ -45,8 +40,14 @@ static PetscErrorCode PamgMakePlanes(PamgOuter *O)
 
 PetscErrorCode PCPAMGFindPlanes(PamgLevel *L, const PetscInt bi[], const PetscInt bj[])
 {
+  const PolderCSR *csr = &L->csr;
+  PetscInt         below;
+
   PetscFunctionBegin;
-  if (PamgArePlanes(&L->csr, bi, bj, &L->outer.at)) PetscCall(PamgMakePlanes(&L->outer));
+  PetscCall(PolderGhostsBelow(csr->nghost, csr->garray, csr->rstart, &below));
+  if (!PamgArePlanes(csr, bi, bj, below)) PetscFunctionReturn(PETSC_SUCCESS);
+  L->outer.at = (PolderPlanes){csr->m, below, csr->nghost - below};
+  PetscCall(PamgMakePlanes(&L->outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,8 +38,7 @@ PetscErrorCode PCTNSSetHalo(PC pc, const PolderCSR *csr)
   PetscFunctionBegin;
   tns->m    = csr->m;
   tns->halo = NULL;
-  for (tns->nlow = 0; tns->nlow < csr->nghost && csr->garray[tns->nlow] < csr->rstart; ++tns->nlow)
-    ;
+  PetscCall(PolderGhostsBelow(csr->nghost, csr->garray, csr->rstart, &tns->nlow));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size > 1 && tns->degree) PetscCall(PolderMatGetHalo(pc->pmat, &tns->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
