@@ -3,7 +3,7 @@ static char help[] = "Compares solvers on a system from files.\n"
                      "  -b <file> : right-hand side, PETSc binary or Matrix Market array; default: A times a random vector\n"
                      "  -levelset <file> : vector, positive in the inclusions; -labels <file> : vector or index set, one deflation vector for each number\n"
                      "  -grid <nx,ny,nz> : the rows are the points of a grid in natural order, x fastest\n"
-                     "  -solvers <file> : lines 'name: options'; default: a choice that depends on the symmetry of A\n"
+                     "  -solvers <file> : lines 'name: options', -mat_type among them; default: a choice that depends on the symmetry of A\n"
                      "  -solver <n> : runs only this line of the comparison; -rtol <t> : relative to the norm of b; -timings <bool>\n\n";
 
 /*
@@ -17,6 +17,21 @@ static char help[] = "Compares solvers on a system from files.\n"
 */
 
 #include "readmat/readmat.h"
+
+/* Names the options that nothing has read: misspelt ones, and those of solvers without a prefix. -options_left no keeps it quiet */
+static PetscErrorCode TellUnread(void)
+{
+  char    **names, **values;
+  PetscInt  n;
+  PetscBool tell = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-options_left", &tell, NULL));
+  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, &values));
+  for (PetscInt k = 0; tell && k < n; ++k) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Nothing has read the option -%s\n", names[k]));
+  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
+  PetscFunctionReturn(0);
+}
 
 int main(int argc, char **argv)
 {
@@ -36,6 +51,7 @@ int main(int argc, char **argv)
   for (PetscInt k = 0; k < app.n; ++k) {
     if (!only || only == k + 1) PetscCall(RunSolver(&app, k, (PetscBool)(only > 0)));
   }
+  PetscCall(TellUnread());
   for (PetscInt k = 0; k < app.n; ++k) {
     PetscCall(PetscFree(app.solver[k].name));
     PetscCall(PetscFree(app.solver[k].options));
@@ -78,6 +94,20 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
       args: -A ${POLDER_TESTS}/data/laplacian.mtx -labels ${POLDER_TESTS}/data/labels.mtx -solver 6 -s6_deflation_space user
       filter: awk "{print \$1, \$2, \$3, \$6}"
+
+    test:
+      suffix: typed
+      nsize: {{1 2}}
+      requires: !gpu
+      args: -A ${POLDER_TESTS}/data/laplacian.mtx -solver 1 -s1_mat_type aijicrs -s1_ksp_view
+      filter: grep -o "type: .*aijicrs" | sed "s/seq\\|mpi//"
+
+    test:
+      suffix: unread
+      nsize: {{1 2}}
+      requires: !gpu
+      args: -A ${POLDER_TESTS}/data/laplacian.mtx -solver 1 -s1_pc_jacobi_tipe rowmax -pc_type tns
+      filter: grep "Nothing has read"
 
     test:
       suffix: short

@@ -120,9 +120,27 @@ static PetscErrorCode CountVectors(KSP ksp, PetscInt *d)
   PetscFunctionReturn(0);
 }
 
+/* The operator is the matrix, in the type of -mat_type with the prefix of the solver if that is given */
+static PetscErrorCode SetOperator(Mat A, KSP ksp)
+{
+  const char *prefix;
+  char        type[64];
+  PetscBool   set;
+  Mat         B = A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(PetscOptionsGetString(NULL, prefix, "-mat_type", type, sizeof(type), &set));
+  if (set) PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
+  PetscCall(KSPSetOperators(ksp, B, B));
+  if (set) PetscCall(MatDestroy(&B)); // the solver keeps it
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode SolveOne(App *app, KSP ksp, PetscLogDouble t[3])
 {
   PetscFunctionBegin;
+  PetscCall(SetOperator(app->A, ksp));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(PetscTime(&t[0]));
   PetscCall(KSPSetUp(ksp));
@@ -156,7 +174,6 @@ PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
   }
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOptionsPrefix(ksp, prefix));
-  PetscCall(KSPSetOperators(ksp, app->A, app->A));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, app->rtol, PETSC_DEFAULT, PETSC_DEFAULT, 20000));
   PetscCall(VecSet(app->x, 0.0));
