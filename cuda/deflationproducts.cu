@@ -55,6 +55,22 @@ struct PolderRowsDia {
   }
 };
 
+/* Rows of which some have entries in columns of other processes as well: a second block, with labels of its own */
+template <class Rows>
+struct PolderRowsGhosts {
+  Rows            own;
+  PolderRowsCSR   ghosts;
+  const PetscInt *ghostlabel;
+
+  template <class Visit>
+  __device__ __forceinline__ PetscInt each(PetscInt i, const PetscInt *__restrict__ label, Visit visit) const
+  {
+    const PetscInt n = own.each(i, label, visit);
+
+    return n + ghosts.each(i, ghostlabel, visit);
+  }
+};
+
 /* The distinct labels of a row and their sums: up to four in registers; more, by reading the row again for each */
 struct PolderRowSums {
   PetscInt n, col[4];
@@ -181,21 +197,38 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
 }
 
-template <class Rows>
-static int PolderLabelRowsCount(PetscInt m, const Rows &rows, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+/* Calls act with the rows and, where there is a second block, with its entries behind them */
+template <class Rows, class Do>
+static int PolderRowsDo(const Rows &rows, const PolderRows &B, const PetscInt *ghostlabel, Do act)
 {
-  if (m) PolderLabelRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, rows, label, count, flags);
+  if (B.i)
+    act(PolderRowsGhosts<Rows>{
+      rows, {B.i, B.j, B.a},
+       ghostlabel
+    });
+  else act(rows);
   return cudaGetLastError();
 }
 
 template <class Rows>
-static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
-                               PolderStream stream)
+static int PolderLabelRowsCount(PetscInt m, const Rows &own, const PetscInt label[], const PolderRows &B, const PetscInt ghostlabel[], PetscInt count[],
+                                int flags[], PolderStream stream)
 {
-  if (!W->n) return cudaSuccess;
-  PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, W->row, W->ptr);
-  PolderLabelRowsFillKernel<<<PolderBlocks(W->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(W->n, rows, label, W->row, W->ptr, W->col, W->val);
-  return cudaGetLastError();
+  if (!m) return cudaSuccess;
+  return PolderRowsDo(own, B, ghostlabel, [=](const auto &rows) {
+    PolderLabelRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, rows, label, count, flags);
+  });
+}
+
+template <class Rows>
+static int PolderLabelRowsFill(PetscInt m, const Rows &own, const PetscInt label[], const PolderRows &B, const PetscInt ghostlabel[], const PetscInt count[],
+                               const PetscInt64 scan[], const PolderSparseRows &W, PolderStream stream)
+{
+  if (!W.n) return cudaSuccess;
+  PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, W.row, W.ptr);
+  return PolderRowsDo(own, B, ghostlabel, [=](const auto &rows) {
+    PolderLabelRowsFillKernel<<<PolderBlocks(W.n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(W.n, rows, label, W.row, W.ptr, W.col, W.val);
+  });
 }
 
 template <int ND>
@@ -212,30 +245,37 @@ static PolderRowsDia<ND> PolderRowsFromDia(const PolderDia *A)
   return rows;
 }
 
-int PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+/* Calls act with the diagonals */
+template <class Do>
+static int PolderDiaDo(const PolderDia *A, Do act)
 {
-  return PolderLabelRowsCount(A.n, PolderRowsCSR{A.i, A.j, A.a}, label, count, flags, stream);
+  if (A->nd == 5) return act(PolderRowsFromDia<5>(A));
+  if (A->nd == 7) return act(PolderRowsFromDia<7>(A));
+  return act(PolderRowsFromDia<0>(A));
 }
 
-int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+int PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt count[], int flags[],
+                              PolderStream stream)
 {
-  if (A->nd == 5) return PolderLabelRowsCount(A->m, PolderRowsFromDia<5>(A), label, count, flags, stream);
-  if (A->nd == 7) return PolderLabelRowsCount(A->m, PolderRowsFromDia<7>(A), label, count, flags, stream);
-  return PolderLabelRowsCount(A->m, PolderRowsFromDia<0>(A), label, count, flags, stream);
+  return PolderLabelRowsCount(A.n, PolderRowsCSR{A.i, A.j, A.a}, label, B, ghostlabel, count, flags, stream);
 }
 
-int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
-                             PolderStream stream)
+int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt count[], int flags[],
+                                 PolderStream stream)
 {
-  return PolderLabelRowsFill(A.n, PolderRowsCSR{A.i, A.j, A.a}, label, count, scan, W, stream);
+  return PolderDiaDo(A, [=](const auto &rows) { return PolderLabelRowsCount(A->m, rows, label, B, ghostlabel, count, flags, stream); });
 }
 
-int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
-                                PolderStream stream)
+int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PetscInt count[], const PetscInt64 scan[],
+                             const PolderSparseRows *W, PolderStream stream)
 {
-  if (A->nd == 5) return PolderLabelRowsFill(A->m, PolderRowsFromDia<5>(A), label, count, scan, W, stream);
-  if (A->nd == 7) return PolderLabelRowsFill(A->m, PolderRowsFromDia<7>(A), label, count, scan, W, stream);
-  return PolderLabelRowsFill(A->m, PolderRowsFromDia<0>(A), label, count, scan, W, stream);
+  return PolderLabelRowsFill(A.n, PolderRowsCSR{A.i, A.j, A.a}, label, B, ghostlabel, count, scan, *W, stream);
+}
+
+int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PetscInt count[],
+                                const PetscInt64 scan[], const PolderSparseRows *W, PolderStream stream)
+{
+  return PolderDiaDo(A, [=](const auto &rows) { return PolderLabelRowsFill(A->m, rows, label, B, ghostlabel, count, scan, *W, stream); });
 }
 
 struct PolderPackCount {

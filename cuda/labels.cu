@@ -286,12 +286,10 @@ int PolderRegionsMarkTiny_CUDA(PetscInt m, const PetscInt label[], const PetscIn
   });
 }
 
-int PolderRegionsNext_CUDA(PolderRows A, const PetscInt comp[], PetscInt next[], PolderStream stream)
+int PolderRegionsNext_CUDA(PolderRows A, PolderRows B, const PetscInt comp[], const PetscInt ghost[], PetscInt next[], PolderStream stream)
 {
   return PolderForEach(A.n, stream, [=] __device__(PetscInt i) {
-    PetscReal best = 0;
-
-    if (comp[i] == -2) next[i] = PolderStrongestRegion(A.i[i], A.i[i + 1], A.j, A.a, comp, &best, -1);
+    if (comp[i] == -2) next[i] = PolderRegionNext(i, &A, &B, comp, ghost);
   });
 }
 

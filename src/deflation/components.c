@@ -78,8 +78,7 @@ static PetscErrorCode PolderGhostValues(const PolderLabelRows *rows, PolderHalo 
 {
   PetscFunctionBegin;
   PetscCall((*rows->place->malloc)(size * (size_t)rows->csr->nghost, ghost));
-  PetscCall(PolderHaloBeginAt(halo, rows->place, unit, owned, *(void **)ghost));
-  PetscCall(PolderHaloEndAt(halo, rows->place, unit, owned, *(void **)ghost));
+  PetscCall(PolderHaloExchangeAt(halo, rows->place, unit, owned, *(void **)ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,8 +113,8 @@ static PetscErrorCode PolderComponentsAcross(const PolderLabelRows *rows, Polder
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Joins the components of this process, which have the numbers of rows of this process, to those of others and gives them global numbers */
-static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, PolderAcross across, PetscInt comp[])
+/* Joins the components of this process, which have the numbers of rows of this process, to those of others and gives them global numbers below bound */
+static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, PolderAcross across, PetscInt comp[], PetscInt *bound)
 {
   const PolderPlace *place = rows->place;
   const PetscInt     m     = rows->csr->m;
@@ -123,8 +122,11 @@ static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, Polder
   PolderEdge        *edge = NULL;
 
   PetscFunctionBegin;
+  *bound = rows->csr->M;
   if (rows->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*rows->steps->localcomponents)(rows, comp, &first, &n));
+  *bound = first + n;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bound, 1, MPIU_INT, MPI_MAX, rows->comm));
   PetscCall(PolderPlaceMalloc(place, m, &local));
   PetscCall((*place->copy)(local, comp, sizeof(*comp) * (size_t)m));
   PetscCall(PetscMalloc1(n, &number));
@@ -143,17 +145,17 @@ static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, Polder
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatComponents(const PolderLabelRows *rows, const PetscInt cls[], PetscInt comp[])
+PetscErrorCode PolderMatComponents(const PolderLabelRows *rows, const PetscInt cls[], PetscInt comp[], PetscInt *bound)
 {
   const PolderCSR *csr = rows->csr;
 
   PetscFunctionBegin;
   PolderRun(rows->place, PolderComponentsByClass, csr->m, csr->ai, csr->aj, cls, comp);
-  PetscCall(PolderComponentsFinish(rows, (PolderAcross){.cls = cls}, comp));
+  PetscCall(PolderComponentsFinish(rows, (PolderAcross){.cls = cls}, comp, bound));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatRegions(const PolderLabelRows *rows, PetscReal jump, PetscInt comp[])
+PetscErrorCode PolderMatRegions(const PolderLabelRows *rows, PetscReal jump, PetscInt comp[], PetscInt *bound)
 {
   const PolderPlace *place = rows->place;
   const PolderCSR   *csr   = rows->csr;
@@ -165,7 +167,7 @@ PetscErrorCode PolderMatRegions(const PolderLabelRows *rows, PetscReal jump, Pet
   PolderRun(place, PolderRowScale, csr->m, csr->ai, csr->aj, csr->aa, PETSC_TRUE, scale);
   if (csr->bi) PolderRun(place, PolderRowScale, csr->m, csr->bi, csr->bj, csr->ba, PETSC_FALSE, scale);
   PolderRun(place, PolderComponentsByScale, csr->m, csr->ai, csr->aj, csr->aa, scale, jump, comp);
-  PetscCall(PolderComponentsFinish(rows, (PolderAcross){.jump = jump, .scale = scale}, comp));
+  PetscCall(PolderComponentsFinish(rows, (PolderAcross){.jump = jump, .scale = scale}, comp, bound));
   PetscCall((*place->free)(&scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

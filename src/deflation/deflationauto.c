@@ -11,6 +11,8 @@
 #define POLDER_REGION_JUMP 10.0
 /* Regions of fewer rows are merged into a neighbour */
 #define POLDER_REGION_TINY 8
+/* They are absorbed from their border inwards, at most this many layers of rows */
+#define POLDER_REGION_ROUNDS 8
 
 /* Detects a missing, wrong or short file before any process waits for its data */
 static PetscErrorCode PolderLevelSetCheckFile(MPI_Comm comm, const char file[], PetscInt M)
@@ -116,18 +118,29 @@ PetscErrorCode PolderDeflationLevelSet(PolderDeflationSpace s, const PolderLabel
 }
 
 /*
-  Rows of tiny regions (comp = -2) join the neighbour to which they are coupled most strongly; rows too far from any remaining region form a region of their
-  own, M
+  Rows of tiny regions (comp = -2) join the neighbour to which they are coupled most strongly, layer by layer; rows too far from any remaining region form a
+  region of their own, of the number *bound. All rounds are run: an empty one is cheaper than a test whether it is empty
 */
-static PetscErrorCode PolderRegionsAbsorb(const PolderLabelRows *rows, PetscInt comp[])
+static PetscErrorCode PolderRegionsAbsorb(const PolderLabelRows *rows, PetscInt comp[], PetscInt *bound)
 {
-  PetscInt *next;
+  const PolderPlace *place = rows->place;
+  const PolderCSR   *csr   = rows->csr;
+  PetscInt          *next, *ghost;
+  PolderHalo         halo;
 
   PetscFunctionBegin;
-  PetscCall(PolderPlaceMalloc(rows->place, rows->csr->m, &next));
-  PetscCall((*rows->steps->absorbregions)(rows, next, comp));
-  PolderRun(rows->place, PolderIndexReplace, rows->csr->m, -2, rows->csr->M, comp);
-  PetscCall((*rows->place->free)(&next));
+  PetscCall(PolderMatGetHalo(rows->A, &halo));
+  PetscCall(PolderPlaceMalloc(place, csr->m, &next));
+  PetscCall(PolderPlaceMalloc(place, csr->nghost, &ghost));
+  for (int round = 0; round < POLDER_REGION_ROUNDS; ++round) {
+    PetscCall(PolderHaloExchangeAt(halo, place, MPIU_INT, comp, ghost));
+    PolderRun(place, PolderRegionsNext, PolderOwnRows(csr), PolderGhostColumns(csr), comp, ghost, next);
+    PolderRun(place, PolderRegionsJoin, csr->m, next, comp);
+  }
+  PolderRun(place, PolderIndexReplace, csr->m, -2, *bound, comp);
+  ++*bound;
+  PetscCall((*place->free)(&ghost));
+  PetscCall((*place->free)(&next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,21 +162,21 @@ static PetscErrorCode PolderRegionsSurvey(const PolderLabelRows *rows, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationRegions(const PolderLabelRows *rows, PetscInt comp[], PetscInt *nregion, PetscInt *largest)
+PetscErrorCode PolderDeflationRegions(const PolderLabelRows *rows, PetscInt comp[], PetscInt *bound, PetscInt *nregion, PetscInt *largest)
 {
-  PetscInt n, bound, *label, *count, big = 0, most = -1;
+  PetscInt n, *label, *count, big = 0, most = -1;
 
   PetscFunctionBegin;
   *nregion = 0;
   *largest = -1;
-  PetscCall(PolderMatRegions(rows, POLDER_REGION_JUMP, comp));
-  PetscCall((*rows->steps->countcomponents)(rows, comp, &n, &bound));
+  PetscCall(PolderMatRegions(rows, POLDER_REGION_JUMP, comp, bound));
+  PetscCall((*rows->steps->countcomponents)(rows, comp, &n, bound));
   if (n > PetscMax(4096, rows->csr->M / 16)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*rows->steps->numberregions)(rows, bound, comp, &label, &n));
+  PetscCall((*rows->steps->numberregions)(rows, *bound, comp, &label, &n));
   PetscCall(PolderRegionsSurvey(rows, n, label, &count, &big, &most));
   if (big < n && big) {
     PolderRun(rows->place, PolderRegionsMarkTiny, rows->csr->m, label, count, POLDER_REGION_TINY, comp);
-    PetscCall(PolderRegionsAbsorb(rows, comp));
+    PetscCall(PolderRegionsAbsorb(rows, comp, bound));
   }
   *nregion = PetscMax(big, 1);
   PetscCall((*rows->steps->nameregion)(rows, most, comp, &label, largest));
@@ -172,7 +185,8 @@ PetscErrorCode PolderDeflationRegions(const PolderLabelRows *rows, PetscInt comp
 }
 
 /* Components of one sign of the level set. Rows without couplings are excluded: each would be a component of its own and needs no vector */
-static PetscErrorCode PolderLevelSetComponents(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt outside, PetscInt comp[], PetscBool *given)
+static PetscErrorCode PolderLevelSetComponents(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt outside, PetscInt comp[], PetscInt *bound,
+                                               PetscBool *given)
 {
   PetscInt *cls;
 
@@ -181,7 +195,7 @@ static PetscErrorCode PolderLevelSetComponents(PolderDeflationSpace s, const Pol
   PetscCall(PolderDeflationLevelSet(s, rows, outside, cls, given));
   if (*given) {
     PolderRun(rows->place, PolderLoneRows, rows->csr->m, rows->csr->ai, rows->csr->aj, rows->csr->bi, cls);
-    PetscCall(PolderMatComponents(rows, cls, comp));
+    PetscCall(PolderMatComponents(rows, cls, comp, bound));
   }
   PetscCall((*rows->place->free)(&cls));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,17 +219,17 @@ static PetscErrorCode PolderRegionsLargestLast(const PolderLabelRows *rows, Pets
 PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt label[], PetscInt *d)
 {
   const char *less = s->thesis ? "; those outside have no vector" : "";
-  PetscInt    nregion, largest;
+  PetscInt    nregion, largest, bound;
   PetscBool   given;
 
   PetscFunctionBegin;
-  PetscCall(PolderLevelSetComponents(s, rows, s->thesis ? -1 : 0, label, &given));
+  PetscCall(PolderLevelSetComponents(s, rows, s->thesis ? -1 : 0, label, &bound, &given));
   if (!given) {
-    PetscCall(PolderDeflationRegions(rows, label, &nregion, &largest));
+    PetscCall(PolderDeflationRegions(rows, label, &bound, &nregion, &largest));
     if (nregion < 2) PolderRun(rows->place, PolderIndexFill, rows->csr->m, -1, label);
     else if (s->thesis) PolderRun(rows->place, PolderIndexReplace, rows->csr->m, largest, -1, label);
   }
-  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = rows->csr->M + 1, .comp = label}, label, d));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = bound, .comp = label}, label, d));
   if (!s->thesis) PetscCall(PolderRegionsLargestLast(rows, *d, label));
   if (given) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "as asked, %" PetscInt_FMT " connected regions of the level set%s", *d, less));
   else if (nregion == 1) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given and the matrix shows no jump: no vectors"));
@@ -235,13 +249,12 @@ static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, const Po
   PetscBool given;
 
   PetscFunctionBegin;
-  *bound = rows->csr->M + 1;
-  PetscCall(PolderLevelSetComponents(s, rows, 0, comp, &given));
+  PetscCall(PolderLevelSetComponents(s, rows, 0, comp, bound, &given));
   if (given) {
     PetscCall((*rows->steps->countcomponents)(rows, comp, n, bound));
     PetscCall(PetscSNPrintf(text, len, "the level set has %" PetscInt_FMT " regions", *n));
   } else {
-    PetscCall(PolderDeflationRegions(rows, comp, n, &largest));
+    PetscCall(PolderDeflationRegions(rows, comp, bound, n, &largest));
     if (*n > 0) PetscCall((*rows->steps->renumber)(rows, comp, bound)); // tiny regions were removed
     if (*n == 1) PetscCall(PetscSNPrintf(text, len, "the matrix shows no jump (-pc_type pamg may take fewer iterations)"));
     else if (*n == 0) PetscCall(PetscSNPrintf(text, len, "the entries of the matrix jump nearly everywhere"));

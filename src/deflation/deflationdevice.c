@@ -1,7 +1,6 @@
 /* The device side of a deflation space: set-up from a matrix on the device, copies of a set-up made on the host, and the steps of the operators. */
 #include "deflationdevice.h"
 #include "deflationsteps.h"
-#include "joinedrows.h"
 #include "mat/dia.h"
 #include "kernels/deflation.h"
 
@@ -162,29 +161,35 @@ static PetscErrorCode PolderDeflationMakeLabels_Device(PolderDeflationSpace s, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts the entries of the rows of AZ, and raises flags[0] for a row sum of A that is not zero and flags[1] for a row without a label. dia may be NULL */
-static PetscErrorCode PolderAZCount_Private(const PolderJoined *rows, const PolderDia *dia, const PetscInt label[], PetscInt count[], int flags[])
+/* The rows of A and the labels of their columns */
+typedef struct {
+  const PolderDia *dia; /* the own columns; NULL: own */
+  PolderRows       own, ghosts;
+  const PetscInt  *label, *ghostlabel;
+} PolderLabelled;
+
+/* Counts the entries of the rows of AZ, and raises flags[0] for a row sum of A that is not zero and flags[1] for a row without a label */
+static PetscErrorCode PolderAZCount_Private(const PolderLabelled *A, PetscInt count[], int flags[])
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (dia) PolderLaunch(PolderLabelRowsCountDia_CUDA(dia, label, count, flags, stream));
-  else PolderLaunch(PolderLabelRowsCount_CUDA(PolderJoinedRows(rows), label, count, flags, stream));
+  if (A->dia) PolderLaunch(PolderLabelRowsCountDia_CUDA(A->dia, A->label, A->ghosts, A->ghostlabel, count, flags, stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(A->own, A->label, A->ghosts, A->ghostlabel, count, flags, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The nonzero rows of AZ, from the counts and what PolderRowsScan_CUDA() makes of them */
-static PetscErrorCode PolderAZFill_Private(const PolderJoined *rows, const PolderDia *dia, const PetscInt label[], const PetscInt count[],
-                                           const PetscInt64 scan[], PolderSparseRows *AZ)
+static PetscErrorCode PolderAZFill_Private(const PolderLabelled *A, const PetscInt count[], const PetscInt64 scan[], PolderSparseRows *AZ)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(AZ->ptr, sizeof(*AZ->ptr)));
-  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(dia, label, count, scan, AZ, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(PolderJoinedRows(rows), label, count, scan, AZ, stream));
+  if (A->dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(A->dia, A->label, A->ghosts, A->ghostlabel, count, scan, AZ, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(A->own, A->label, A->ghosts, A->ghostlabel, count, scan, AZ, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,9 +198,9 @@ static PetscErrorCode PolderDeflationMakeAZDevice_Private(PolderDeflationSpace s
 {
   PolderDeflationDevice g     = s->dev;
   const size_t          bytes = PolderWorkSize(PolderRowsScanWork_CUDA(s->m));
-  const PolderDia      *dia   = NULL;
-  PolderJoined          rows;
-  PetscInt             *count, *label;
+  PolderLabelled        rows  = {.own = PolderOwnRows(csr), .ghosts = PolderGhostColumns(csr), .label = g->label};
+  PolderHalo            halo;
+  PetscInt             *count, *ghostlabel;
   PetscInt64           *scan, *found, host[2]; /* found: number of entries and of rows of AZ, and two flags */
   int                   flags[2];
   void                 *work;
@@ -203,16 +208,18 @@ static PetscErrorCode PolderDeflationMakeAZDevice_Private(PolderDeflationSpace s
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (!csr->offdiag) PetscCall(PolderMatGetDeviceDia(A, &dia)); // half the bytes of compressed rows
-  if (dia && dia->nd > POLDER_LABEL_DIAGONALS) dia = NULL;
-  PetscCall(PolderJoinedCreate(A, csr, &rows));
-  PetscCall(PolderJoinedValues(&rows, g->label, &label));
+  PetscCall(PolderMatGetDeviceDia(A, &rows.dia)); // half the bytes of compressed rows
+  if (rows.dia && rows.dia->nd > POLDER_LABEL_DIAGONALS) rows.dia = NULL;
+  PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PolderPlaceMalloc(&PolderOnDevice, csr->nghost, &ghostlabel));
+  PetscCall(PolderHaloExchangeDevice(halo, MPIU_INT, g->label, ghostlabel));
+  rows.ghostlabel = ghostlabel;
   PetscCall(PolderDeviceMalloc(sizeof(*count) * (size_t)s->m, &count));
   PetscCall(PolderDeviceMalloc(sizeof(*scan) * (size_t)s->m, &scan));
   PetscCall(PolderDeviceMalloc(sizeof(host), &found));
   PetscCall(PolderDeviceMalloc(bytes, &work));
   PetscCall(PolderDeviceZero(found, sizeof(host)));
-  PetscCall(PolderAZCount_Private(&rows, dia, label, count, (int *)(found + 1)));
+  PetscCall(PolderAZCount_Private(&rows, count, (int *)(found + 1)));
   PolderLaunch(PolderRowsScan_CUDA(s->m, count, scan, bytes, work, stream));
   PetscCall(PolderDeviceToDevice(found, scan + s->m - 1, sizeof(*scan)));
   PetscCall(PolderDeviceToHost(host, found, sizeof(host)));
@@ -221,13 +228,12 @@ static PetscErrorCode PolderDeflationMakeAZDevice_Private(PolderDeflationSpace s
   s->nullspace = (PetscBool)!flags[0];
   s->covers    = (PetscBool)!flags[1];
   PetscCall(PolderSparseRowsCreate(&PolderOnDevice, (PetscInt)(host[0] >> 32), (PetscInt)(host[0] & 0xffffffff), PETSC_TRUE, &g->AZ));
-  PetscCall(PolderAZFill_Private(&rows, dia, label, count, scan, &g->AZ));
+  PetscCall(PolderAZFill_Private(&rows, count, scan, &g->AZ));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderDeviceFree(&found));
   PetscCall(PolderDeviceFree(&scan));
   PetscCall(PolderDeviceFree(&count));
-  PetscCall(PolderJoinedRestoreValues(&rows, &label));
-  PetscCall(PolderJoinedDestroy(&rows));
+  PetscCall(PolderDeviceFree(&ghostlabel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

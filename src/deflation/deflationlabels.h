@@ -28,21 +28,16 @@ struct _PolderLabelSteps {
   PetscErrorCode (*partition)(Mat, const PolderCSR *, PetscInt count, PetscInt part[]);
   /* Several processes: comp[] <- numbers below n of the components of this process alone, where k stands for the global number *first + k */
   PetscErrorCode (*localcomponents)(const PolderLabelRows *, PetscInt comp[], PetscInt *first, PetscInt *n);
-  /* n <- number of components. The host keeps the number of the smallest row of each, the device renumbers them from 0. bound exceeds all numbers */
+  /* n <- number of components. The host keeps their numbers, the device renumbers them from 0. bound exceeds all numbers, before and after */
   PetscErrorCode (*countcomponents)(const PolderLabelRows *, PetscInt comp[], PetscInt *n, PetscInt *bound);
   /* *label <- numbers of the n regions from 0: a new array, or comp[] itself if it is numbered that way */
   PetscErrorCode (*numberregions)(const PolderLabelRows *, PetscInt bound, PetscInt comp[], PetscInt **label, PetscInt *n);
-  /* Rows of comp = -2 join the neighbour to which they are coupled most strongly, layer by layer; next[] is work */
-  PetscErrorCode (*absorbregions)(const PolderLabelRows *, PetscInt next[], PetscInt comp[]);
   /* *name <- the value of comp[] in the region that label[] numbers k; frees *label unless it is comp[]. Collective */
   PetscErrorCode (*nameregion)(const PolderLabelRows *, PetscInt k, const PetscInt comp[], PetscInt **label, PetscInt *name);
   /* Renumbers components numbered from 0 after some were removed, and updates bound */
   PetscErrorCode (*renumber)(const PolderLabelRows *, PetscInt comp[], PetscInt *bound);
 };
 PETSC_INTERN const PolderLabelSteps PolderLabelsOnHost, PolderLabelsOnDevice;
-
-/* Tiny regions are absorbed from their border inwards, one layer of rows at a time, at most this many layers */
-#define POLDER_REGION_ROUNDS 8
 
 /* label[i], which may be part[] or comp[], <- rank of the pair of row i among the pairs that occur on any process, -1 if either number is negative */
 static inline PetscErrorCode PolderLabelsCompress(const PolderLabelRows *rows, PolderPairs pairs, PetscInt label[], PetscInt *d)
@@ -104,17 +99,19 @@ PETSC_INTERN PetscErrorCode PolderMatPartition(Mat, const PolderCSR *, PetscInt 
    aggregates of rows, at least `vertices` of them for each part. failed: 1 the indices of METIS are too small, 2 METIS failed */
 PETSC_INTERN PetscErrorCode PolderRowsPartition(const PolderCSR *, PetscInt bs, PetscInt vertices, PetscInt nparts, PetscInt part[], PetscInt *failed);
 
-/* components.c: connected components of the matrix graph. comp[i] is the smallest global row of the component of row i, so it does not
-   depend on the number of processes */
+/*
+  components.c: connected components of the matrix graph. On the host comp[i] is the smallest global row of the component of row i, so it does not depend on
+  the number of processes; on the device the components have the order of these rows. bound exceeds all numbers
+*/
 /* Rows joined by an entry belong together when their classes are equal; rows of negative class get -1 */
-PETSC_INTERN PetscErrorCode PolderMatComponents(const PolderLabelRows *, const PetscInt cls[], PetscInt comp[]);
+PETSC_INTERN PetscErrorCode PolderMatComponents(const PolderLabelRows *, const PetscInt cls[], PetscInt comp[], PetscInt *bound);
 /* Rows joined by an entry belong together unless their scales max_j |a_ij| (j != i) differ by more than the factor jump; rows without such entries get -1 */
-PETSC_INTERN PetscErrorCode PolderMatRegions(const PolderLabelRows *, PetscReal jump, PetscInt comp[]);
+PETSC_INTERN PetscErrorCode PolderMatRegions(const PolderLabelRows *, PetscReal jump, PetscInt comp[], PetscInt *bound);
 
 /* cls[i] = 1 where the level set is positive, else outside; given = FALSE: there is no level set, and the regions are found from the matrix. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationLevelSet(PolderDeflationSpace, const PolderLabelRows *, PetscInt outside, PetscInt cls[], PetscBool *given);
 /* Regions of the matrix, without tiny ones. nregion is their number: 1 when there is no jump, 0 when there are too many small ones to be meaningful */
-PETSC_INTERN PetscErrorCode PolderDeflationRegions(const PolderLabelRows *, PetscInt comp[], PetscInt *nregion, PetscInt *largest);
+PETSC_INTERN PetscErrorCode PolderDeflationRegions(const PolderLabelRows *, PetscInt comp[], PetscInt *bound, PetscInt *nregion, PetscInt *largest);
 /* Kinds levelset, levelset_subdomain and auto; d = -1 when the parts cannot be made at the place of the rows */
 PETSC_INTERN PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace, const PolderLabelRows *, PetscInt label[], PetscInt *d);
 PETSC_INTERN PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace, const PolderLabelRows *, PetscInt label[], PetscInt *d);

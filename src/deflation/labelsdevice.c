@@ -1,6 +1,5 @@
 /* The steps of labelling on the device. */
 #include "deflationlabels.h"
-#include "joinedrows.h"
 #include "core/gather.h"
 #include "kernels/labels.h"
 
@@ -126,7 +125,7 @@ static PetscErrorCode PolderComponentsLocal_Device(const PolderLabelRows *rows, 
 static PetscErrorCode PolderComponentsCount_Device(const PolderLabelRows *rows, PetscInt comp[], PetscInt *n, PetscInt *bound)
 {
   PetscFunctionBegin;
-  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = rows->csr->M + 1, .comp = comp}, comp, n));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = *bound, .comp = comp}, comp, n));
   *bound = PetscMax(*n, 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,29 +138,6 @@ static PetscErrorCode PolderRegionsNumber_Device(const PolderLabelRows *rows, Pe
   (void)bound;
   (void)n;
   *label = comp;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Always runs all rounds: an empty round is cheaper than testing for one on the host */
-static PetscErrorCode PolderRegionsAbsorb_Device(const PolderLabelRows *rows, PetscInt next[], PetscInt comp[])
-{
-  const PetscInt m = rows->csr->m;
-  PolderJoined   joined;
-  PetscInt      *all;
-  PolderStream   stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderJoinedCreate(rows->A, rows->csr, &joined));
-  PetscCall(PolderJoinedValues(&joined, comp, &all));
-  for (int round = 0; round < POLDER_REGION_ROUNDS; ++round) {
-    if (round) PetscCall(PolderJoinedExchange(&joined, all));
-    PolderLaunch(PolderRegionsNext_CUDA(PolderJoinedRows(&joined), all, next, stream));
-    PolderLaunch(PolderRegionsJoin_CUDA(m, next, all, stream));
-  }
-  if (all != comp) PetscCall(PolderDeviceToDevice(comp, all, sizeof(*comp) * (size_t)m));
-  PetscCall(PolderJoinedRestoreValues(&joined, &all));
-  PetscCall(PolderJoinedDestroy(&joined));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,7 +168,6 @@ const PolderLabelSteps PolderLabelsOnDevice = {
   .localcomponents = PolderComponentsLocal_Device,
   .countcomponents = PolderComponentsCount_Device,
   .numberregions   = PolderRegionsNumber_Device,
-  .absorbregions   = PolderRegionsAbsorb_Device,
   .nameregion      = PolderRegionsName_Device,
   .renumber        = PolderRegionsRenumber_Device,
 };

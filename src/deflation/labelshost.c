@@ -97,7 +97,7 @@ static PetscErrorCode PolderComponentsCount_Host(const PolderLabelRows *rows, Pe
   PetscInt         here = 0;
 
   PetscFunctionBegin;
-  *bound = csr->M + 1;
+  (void)bound; // the numbers remain
   for (PetscInt i = 0; i < csr->m; ++i) here += comp[i] == csr->rstart + i;
   PetscCallAllreduce(&here, n, 1, MPIU_INT, MPI_SUM, rows->comm);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,26 +108,6 @@ static PetscErrorCode PolderRegionsNumber_Host(const PolderLabelRows *rows, Pets
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(rows->csr->m, label));
   PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = bound, .comp = comp}, *label, n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderRegionsAbsorb_Host(const PolderLabelRows *rows, PetscInt next[], PetscInt comp[])
-{
-  const PolderCSR *csr = rows->csr;
-  PetscInt        *ghost, left, all;
-  PolderHalo       halo = NULL;
-
-  PetscFunctionBegin;
-  if (rows->size > 1) PetscCall(PolderMatGetHalo(rows->A, &halo));
-  PetscCall(PetscMalloc1(csr->nghost, &ghost));
-  for (int round = 0; round < POLDER_REGION_ROUNDS; ++round) {
-    if (halo) PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, ghost));
-    PolderRegionsNext_Host(PolderOwnRows(csr), PolderGhostColumns(csr), comp, ghost, next);
-    left = PolderRegionsJoin_Host(csr->m, next, comp);
-    PetscCallAllreduce(&left, &all, 1, MPIU_INT, MPI_SUM, rows->comm);
-    if (!all) break;
-  }
-  PetscCall(PetscFree(ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,7 +142,6 @@ const PolderLabelSteps PolderLabelsOnHost = {
   .localcomponents = PolderComponentsLocal_Host,
   .countcomponents = PolderComponentsCount_Host,
   .numberregions   = PolderRegionsNumber_Host,
-  .absorbregions   = PolderRegionsAbsorb_Host,
   .nameregion      = PolderRegionsName_Host,
   .renumber        = PolderRegionsRenumber_Host,
 };

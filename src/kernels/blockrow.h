@@ -4,21 +4,6 @@
 #include "blocks.h"
 #include "labelrow.h"
 
-/* Row i of A and B at col[] and val[], which are those of the joined rows */
-POLDER_ROW void PolderBlocksJoinRow(PetscInt i, PetscInt m, const PolderRows *A, const PolderRows *B, PetscInt col[], PetscScalar val[])
-{
-  PetscInt at = A->i[i] + B->i[i];
-
-  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k, ++at) {
-    col[at] = A->j[k];
-    val[at] = A->a[k];
-  }
-  for (PetscInt k = B->i[i]; k < B->i[i + 1]; ++k, ++at) {
-    col[at] = m + B->j[k];
-    val[at] = B->a[k];
-  }
-}
-
 /* The edges of the entries of row i of B */
 POLDER_ROW void PolderEdgesAcrossRow(PetscInt i, const PolderRows *B, const PolderAcross *across, PetscInt edge[])
 {

@@ -2,15 +2,6 @@
 #include "blocks.h"
 #include "blockrow.h"
 
-void PolderBlocksJoin_Host(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[])
-{
-  ptr[0] = 0;
-  for (PetscInt i = 0; i < A.n; ++i) {
-    ptr[i + 1] = A.i[i + 1] + B.i[i + 1];
-    PolderBlocksJoinRow(i, A.n, &A, &B, col, val);
-  }
-}
-
 void PolderColumnsAcross_Host(PetscInt nz, const PetscInt j[], const PetscInt garray[], PetscInt first, PetscInt col[])
 {
   for (PetscInt k = 0; k < nz; ++k) col[k] = garray[j[k]] - first;

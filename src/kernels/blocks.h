@@ -4,10 +4,6 @@
 #include "launcher.h"
 #include "views.h"
 
-/* Compressed rows ptr[m + 1], col[], val[] <- the entries of row i of A, then those of B, whose column j becomes m + j; m = A.n; device: m > 0 */
-PETSC_INTERN void   PolderBlocksJoin_Host(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderBlocksJoin_CUDA(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
-
 /* col[k] <- garray[j[k]] - first: the columns of other processes in the numbering of the own columns, which are first, first + 1, ... of all */
 PETSC_INTERN void   PolderColumnsAcross_Host(PetscInt nz, const PetscInt j[], const PetscInt garray[], PetscInt first, PetscInt col[]);
 POLDER_LAUNCHER int PolderColumnsAcross_CUDA(PetscInt nz, const PetscInt j[], const PetscInt garray[], PetscInt first, PetscInt col[], PolderStream stream);

@@ -101,7 +101,7 @@ PetscBool PolderLabelRowsCount_Host(PolderRows A, const PetscInt label[], Polder
 
     LabelSumsAdd(&row, A, i, label);
     if (B.i) LabelSumsAdd(&row, B, i, ghostlabel);
-    small = row.abs * (4 + A.i[i + 1] - A.i[i]) * PETSC_MACHINE_EPSILON;
+    small = row.abs * (4 + A.i[i + 1] - A.i[i] + (B.i ? B.i[i + 1] - B.i[i] : 0)) * PETSC_MACHINE_EPSILON;
     if (PetscAbsScalar(row.sum) > small) nullspace = PETSC_FALSE;
     count[i] = (row.n == 1 && PetscAbsScalar(val[0]) <= small) ? 0 : row.n;
   }

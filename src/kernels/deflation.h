@@ -58,11 +58,12 @@ PETSC_INTERN void PolderRowsMultTransposeAdd_Host(const PolderSparseRows *W, con
   The product AZ for labels. label[] (of the local rows) and ghostlabel[] (of the ghost columns of the block B; B.i = NULL: none) are local column numbers of
   Z, -1 for none. count[i] is the number of entries of row i of AZ, 0 where it vanishes to rounding.
   Host: col[] and val[] are work arrays as long as the number of labels; returns whether all row sums of A vanish to rounding.
-  Device: no second block; flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label
+  Device: flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label
 */
 PETSC_INTERN PetscBool PolderLabelRowsCount_Host(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt col[],
                                                  PetscScalar val[], PetscInt count[]);
-POLDER_LAUNCHER int    PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
+POLDER_LAUNCHER int    PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt count[], int flags[],
+                                                 PolderStream stream);
 /* Row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */
 POLDER_LAUNCHER size_t PolderRowsScanWork_CUDA(PetscInt m);
 POLDER_LAUNCHER int    PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], size_t bytes, void *work, PolderStream stream);
@@ -71,13 +72,14 @@ POLDER_LAUNCHER int    PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], P
   W->ptr[0] = 0
 */
 PETSC_INTERN void   PolderLabelRowsFill_Host(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PolderSparseRows *W);
-POLDER_LAUNCHER int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
-                                             PolderStream stream);
-/* The same two from diagonals of a square matrix, of which zeros are no entries. nd is at most POLDER_LABEL_DIAGONALS */
+POLDER_LAUNCHER int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PetscInt count[],
+                                             const PetscInt64 scan[], const PolderSparseRows *W, PolderStream stream);
+/* The same two with the own columns from diagonals of a square matrix, of which zeros are no entries. nd is at most POLDER_LABEL_DIAGONALS */
 #define POLDER_LABEL_DIAGONALS 32
-POLDER_LAUNCHER int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
-POLDER_LAUNCHER int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[],
-                                                const PolderSparseRows *W, PolderStream stream);
+POLDER_LAUNCHER int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt count[],
+                                                 int flags[], PolderStream stream);
+POLDER_LAUNCHER int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PetscInt count[],
+                                                const PetscInt64 scan[], const PolderSparseRows *W, PolderStream stream);
 
 /*
   One row of E = Z^T W: the sum over k of weight[k] (NULL: 1) times the entries that W has at the number row[k] of its rows, gathered in col[], val[] (nc

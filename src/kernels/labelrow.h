@@ -1,7 +1,7 @@
 /* Row bodies of the label kernels that host and device share. */
 #pragma once
 
-#include <petscsys.h>
+#include "views.h"
 
 #if defined(__CUDACC__)
   #define POLDER_ROW static __host__ __device__ __forceinline__
@@ -26,6 +26,15 @@ POLDER_ROW PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const Pe
     }
   }
   return found;
+}
+
+/* The same among the regions of its own columns and, where B has rows, of the columns of B */
+POLDER_ROW PetscInt PolderRegionNext(PetscInt i, const PolderRows *A, const PolderRows *B, const PetscInt region[], const PetscInt ghost[])
+{
+  PetscReal      best  = 0;
+  const PetscInt found = PolderStrongestRegion(A->i[i], A->i[i + 1], A->j, A->a, region, &best, -1);
+
+  return B->i ? PolderStrongestRegion(B->i[i], B->i[i + 1], B->j, B->a, ghost, &best, found) : found;
 }
 
 /* A user's label, rounded; -2 for a value that is not a number, or too large */

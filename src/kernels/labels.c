@@ -182,24 +182,15 @@ void PolderRegionsMarkTiny_Host(PetscInt m, const PetscInt label[], const PetscI
 void PolderRegionsNext_Host(PolderRows A, PolderRows B, const PetscInt comp[], const PetscInt ghost[], PetscInt next[])
 {
   for (PetscInt i = 0; i < A.n; ++i) {
-    PetscReal best = 0;
-
-    if (comp[i] != -2) continue;
-    next[i] = PolderStrongestRegion(A.i[i], A.i[i + 1], A.j, A.a, comp, &best, -1);
-    if (B.i) next[i] = PolderStrongestRegion(B.i[i], B.i[i + 1], B.j, B.a, ghost, &best, next[i]);
+    if (comp[i] == -2) next[i] = PolderRegionNext(i, &A, &B, comp, ghost);
   }
 }
 
-PetscInt PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], PetscInt comp[])
+void PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], PetscInt comp[])
 {
-  PetscInt left = 0;
-
   for (PetscInt i = 0; i < m; ++i) {
-    if (comp[i] != -2) continue;
-    if (next[i] >= 0) comp[i] = next[i];
-    else ++left;
+    if (comp[i] == -2 && next[i] >= 0) comp[i] = next[i];
   }
-  return left;
 }
 
 void PolderStencilStrides_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3])

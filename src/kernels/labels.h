@@ -77,13 +77,13 @@ PETSC_INTERN void   PolderRegionsMarkTiny_Host(PetscInt m, const PetscInt label[
 POLDER_LAUNCHER int PolderRegionsMarkTiny_CUDA(PetscInt m, const PetscInt label[], const PetscInt count[], PetscInt tiny, PetscInt comp[], PolderStream stream);
 /*
   next[i] <- the region with comp >= 0 to which row i has its strongest entry (the smallest of equal ones), -1 when there is none; rows of comp[i] = -2 only.
-  Host: ghost[] has the regions of the columns of the block B; B.i = NULL: none
+  ghost[] has the regions of the columns of the block B; B.i = NULL: none
 */
 PETSC_INTERN void   PolderRegionsNext_Host(PolderRows A, PolderRows B, const PetscInt comp[], const PetscInt ghost[], PetscInt next[]);
-POLDER_LAUNCHER int PolderRegionsNext_CUDA(PolderRows A, const PetscInt comp[], PetscInt next[], PolderStream stream);
-/* comp[i] <- next[i] where comp[i] = -2 and next[i] >= 0; host: returns the number of rows that remain -2 */
-PETSC_INTERN PetscInt PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], PetscInt comp[]);
-POLDER_LAUNCHER int   PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream);
+POLDER_LAUNCHER int PolderRegionsNext_CUDA(PolderRows A, PolderRows B, const PetscInt comp[], const PetscInt ghost[], PetscInt next[], PolderStream stream);
+/* comp[i] <- next[i] where comp[i] = -2 and next[i] >= 0 */
+PETSC_INTERN void   PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], PetscInt comp[]);
+POLDER_LAUNCHER int PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream);
 
 /*
   Strides of a stencil, the distances |j - i| of its entries: near[0] <- 1 when one of them is 1, near[1] <- the smallest above 1, near[2] <- the largest,

@@ -389,6 +389,14 @@ PetscErrorCode PolderHaloEndAt(PolderHalo halo, const PolderPlace *place, MPI_Da
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderHaloExchangeAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderHaloBeginAt(halo, place, unit, owned, ghost));
+  PetscCall(PolderHaloEndAt(halo, place, unit, owned, ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderHaloBeginDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PetscFunctionBegin;
@@ -406,8 +414,7 @@ PetscErrorCode PolderHaloEndDevice(PolderHalo halo, MPI_Datatype unit, const voi
 PetscErrorCode PolderHaloExchangeDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PetscFunctionBegin;
-  PetscCall(PolderHaloBeginDevice(halo, unit, owned, ghost));
-  PetscCall(PolderHaloEndDevice(halo, unit, owned, ghost));
+  PetscCall(PolderHaloExchangeAt(halo, &PolderOnDevice, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

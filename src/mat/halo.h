@@ -30,6 +30,7 @@ PETSC_INTERN PetscErrorCode PolderHaloExchange(PolderHalo, MPI_Datatype unit, co
 /* The same for arrays at a place */
 PETSC_INTERN PetscErrorCode PolderHaloBeginAt(PolderHalo, const PolderPlace *, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndAt(PolderHalo, const PolderPlace *, MPI_Datatype unit, const void *owned, void *ghost);
+PETSC_INTERN PetscErrorCode PolderHaloExchangeAt(PolderHalo, const PolderPlace *, MPI_Datatype unit, const void *owned, void *ghost);
 /* The same for arrays in device memory, and the reverse: owned[] += ghost values, as a transposed product needs it */
 PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);

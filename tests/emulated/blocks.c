@@ -2,7 +2,6 @@
 #include "emulated.h"
 #include "kernels/blocks.h"
 
-PolderEmulate(PolderBlocksJoin, (PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream), A, B, ptr, col, val);
 PolderEmulate(PolderColumnsAcross, (PetscInt nz, const PetscInt j[], const PetscInt garray[], PetscInt first, PetscInt col[], PolderStream stream), nz, j,
               garray, first, col);
 PolderEmulate(PolderEdgesAcross, (PolderRows B, PolderAcross across, PetscInt edge[], PolderStream stream), B, across, edge);

@@ -83,52 +83,55 @@ static PetscInt DiaRow(const PolderDia *A, PetscInt i, PetscInt j[], PetscScalar
   return n;
 }
 
-/* A row of n entries */
-typedef struct {
-  PetscInt           n;
-  const PetscInt    *j;
-  const PetscScalar *a;
-} Row;
-
-static void CountRow(Row row, const PetscInt label[], PetscInt own, PetscInt *count, int flags[])
+/* Row i as a matrix of one row, whose arrays are those of A */
+static PolderRows OneRow(PolderRows A, PetscInt i)
 {
-  const PetscInt   ai[2] = {0, row.n};
-  const PolderRows A = {1, ai, row.j, row.a, row.n}, none = {0};
-  PetscInt        *col = malloc(sizeof(*col) * (size_t)(row.n + 1));
-  PetscScalar     *val = malloc(sizeof(*val) * (size_t)(row.n + 1));
+  return (PolderRows){.n = 1, .i = A.i ? A.i + i : NULL, .j = A.j, .a = A.a};
+}
 
-  if (!PolderLabelRowsCount_Host(A, label, none, NULL, col, val, count)) flags[0] = 1;
+static void CountRow(PolderRows A, const PetscInt label[], PetscInt own, PolderRows B, const PetscInt ghostlabel[], PetscInt *count, int flags[])
+{
+  const PetscInt n   = A.i[1] - A.i[0] + (B.i ? B.i[1] - B.i[0] : 0);
+  PetscInt      *col = malloc(sizeof(*col) * (size_t)(n + 1));
+  PetscScalar   *val = malloc(sizeof(*val) * (size_t)(n + 1));
+
+  if (!PolderLabelRowsCount_Host(A, label, B, ghostlabel, col, val, count)) flags[0] = 1;
   if (own < 0) flags[1] = 1;
   free(col);
   free(val);
 }
 
 /* Row i is the k-th with entries: see PolderRowsScan_CUDA() */
-static void FillRow(PetscInt i, Row row, const PetscInt label[], PetscInt count, PetscInt64 scan, const PolderSparseRows *W)
+static void FillRow(PetscInt i, PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt count, PetscInt64 scan,
+                    const PolderSparseRows *W)
 {
-  const PetscInt         k = (PetscInt)(scan >> 32) - 1, end = (PetscInt)(scan & 0xffffffff), ai[2] = {0, row.n};
-  const PolderRows       A = {1, ai, row.j, row.a, row.n}, none = {0};
+  const PetscInt         k = (PetscInt)(scan >> 32) - 1, end = (PetscInt)(scan & 0xffffffff);
   PetscInt               begin[2] = {0, count}, first[1] = {0};
   const PolderSparseRows one = {1, count, first, begin, W->col + end - count, W->val + end - count};
 
   if (!count) return;
   W->row[k]     = i;
   W->ptr[k + 1] = end;
-  PolderLabelRowsFill_Host(A, label, none, NULL, &one);
+  PolderLabelRowsFill_Host(A, label, B, ghostlabel, &one);
 }
 
-int PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+int PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt count[], int flags[],
+                              PolderStream stream)
 {
-  for (PetscInt i = 0; i < A.n; ++i) CountRow((Row){A.i[i + 1] - A.i[i], A.j + A.i[i], A.a + A.i[i]}, label, label[i], &count[i], flags);
+  for (PetscInt i = 0; i < A.n; ++i) CountRow(OneRow(A, i), label, label[i], OneRow(B, i), ghostlabel, &count[i], flags);
   return 0;
 }
 
-int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt count[], int flags[],
+                                 PolderStream stream)
 {
-  PetscInt    j[POLDER_LABEL_DIAGONALS];
+  PetscInt    j[POLDER_LABEL_DIAGONALS], ptr[2] = {0, 0};
   PetscScalar a[POLDER_LABEL_DIAGONALS];
 
-  for (PetscInt i = 0; i < A->m; ++i) CountRow((Row){DiaRow(A, i, j, a), j, a}, label, label[i], &count[i], flags);
+  for (PetscInt i = 0; i < A->m; ++i) {
+    ptr[1] = DiaRow(A, i, j, a);
+    CountRow((PolderRows){.n = 1, .i = ptr, .j = j, .a = a}, label, label[i], OneRow(B, i), ghostlabel, &count[i], flags);
+  }
   return 0;
 }
 
@@ -140,20 +143,23 @@ int PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], s
   return 0;
 }
 
-int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
-                             PolderStream stream)
+int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PetscInt count[], const PetscInt64 scan[],
+                             const PolderSparseRows *W, PolderStream stream)
 {
-  for (PetscInt i = 0; i < A.n; ++i) FillRow(i, (Row){A.i[i + 1] - A.i[i], A.j + A.i[i], A.a + A.i[i]}, label, count[i], scan[i], W);
+  for (PetscInt i = 0; i < A.n; ++i) FillRow(i, OneRow(A, i), label, OneRow(B, i), ghostlabel, count[i], scan[i], W);
   return 0;
 }
 
-int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
-                                PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PetscInt count[],
+                                const PetscInt64 scan[], const PolderSparseRows *W, PolderStream stream)
 {
-  PetscInt    j[POLDER_LABEL_DIAGONALS];
+  PetscInt    j[POLDER_LABEL_DIAGONALS], ptr[2] = {0, 0};
   PetscScalar a[POLDER_LABEL_DIAGONALS];
 
-  for (PetscInt i = 0; i < A->m; ++i) FillRow(i, (Row){DiaRow(A, i, j, a), j, a}, label, count[i], scan[i], W);
+  for (PetscInt i = 0; i < A->m; ++i) {
+    ptr[1] = DiaRow(A, i, j, a);
+    FillRow(i, (PolderRows){.n = 1, .i = ptr, .j = j, .a = a}, label, OneRow(B, i), ghostlabel, count[i], scan[i], W);
+  }
   return 0;
 }
 

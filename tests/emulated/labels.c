@@ -41,7 +41,8 @@ PolderEmulate(PolderRegionSizes, (PetscInt m, const PetscInt label[], PetscInt c
 PolderEmulate(PolderRegionSummary, (PetscInt n, const PetscInt count[], PetscInt tiny, PetscInt summary[2], PolderStream stream), n, count, tiny, summary);
 PolderEmulate(PolderRegionsMarkTiny, (PetscInt m, const PetscInt label[], const PetscInt count[], PetscInt tiny, PetscInt comp[], PolderStream stream), m,
               label, count, tiny, comp);
-PolderEmulate(PolderRegionsNext, (PolderRows A, const PetscInt comp[], PetscInt next[], PolderStream stream), A, (PolderRows){0}, comp, NULL, next);
+PolderEmulate(PolderRegionsNext, (PolderRows A, PolderRows B, const PetscInt comp[], const PetscInt ghost[], PetscInt next[], PolderStream stream), A, B, comp,
+              ghost, next);
 PolderEmulate(PolderRegionsJoin, (PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream), m, next, comp);
 PolderEmulate(PolderStencilStrides, (PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream), m, ai, aj, near);
 PolderEmulate(PolderStencilCheck,

@@ -152,15 +152,15 @@ static PetscErrorCode RandomDiagonals(PetscInt m, PetscInt h, PetscInt off[], Pe
 
 /* A matrix with labels, and its AZ: on the host, and in device memory */
 typedef struct {
-  PetscInt           m, d, half, nw;
-  PetscInt          *ai, *aj, *label, *count, *row, *ptr, *col;
-  PetscScalar       *aa, *val;
+  PetscInt           m, d, half, nghost, nw;
+  PetscInt          *ai, *aj, *bi, *bj, *label, *ghostlabel, *count, *row, *ptr, *col;
+  PetscScalar       *aa, *ba, *val;
   PetscBool          null;
   PetscInt           off[POLDER_LABEL_DIAGONALS];
   const PetscScalar *dia[POLDER_LABEL_DIAGONALS];
   PetscScalar       *values;
-  PetscInt          *dai, *daj, *dlabel, *dcount, *drow, *dptr, *dcol;
-  PetscScalar       *daa, *dval;
+  PetscInt          *dai, *daj, *dbi, *dbj, *dlabel, *dghostlabel, *dcount, *drow, *dptr, *dcol;
+  PetscScalar       *daa, *dba, *dval;
   PetscInt64        *dscan;
 } Rows;
 
@@ -173,6 +173,17 @@ static PolderRows RowsHere(const Rows *r)
 static PolderRows RowsThere(const Rows *r)
 {
   return (PolderRows){r->m, r->dai, r->daj, r->daa, r->ai[r->m]};
+}
+
+/* The block of ghosts, if there are any */
+static PolderRows GhostsHere(const Rows *r)
+{
+  return (PolderRows){.n = r->m, .i = r->nghost ? r->bi : NULL, .j = r->bj, .a = r->ba};
+}
+
+static PolderRows GhostsThere(const Rows *r)
+{
+  return (PolderRows){.n = r->m, .i = r->nghost ? r->dbi : NULL, .j = r->dbj, .a = r->dba};
 }
 
 static PolderDia DiagonalsThere(const Rows *r)
@@ -190,24 +201,46 @@ static PolderSparseRows ProductThere(const Rows *r)
   return (PolderSparseRows){r->nw, r->ptr[r->nw], r->drow, r->dptr, r->dcol, r->dval};
 }
 
-/* half > 0: from so many upper diagonals and the main one */
-static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, PetscInt d, Rows *r)
+/* Up to two entries a row in the columns of ghosts, some of which have a label */
+static PetscErrorCode GhostsCreate(Rows *r)
 {
-  PetscInt        *col;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(r->m + 1, &r->bi, 2 * r->m, &r->bj, 2 * r->m, &r->ba, r->nghost, &r->ghostlabel));
+  r->bi[0] = 0;
+  for (PetscInt i = 0; i < r->m; ++i) r->bi[i + 1] = r->bi[i] + (r->nghost ? Next(3) : 0);
+  for (PetscInt k = 0; k < r->bi[r->m]; ++k) {
+    r->bj[k] = Next(r->nghost);
+    r->ba[k] = Next(2000) / 1000.0 - 1;
+  }
+  for (PetscInt k = 0; k < r->nghost; ++k) r->ghostlabel[k] = Next(r->d + 1) - 1;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (r->m + 1), r->bi, &r->dbi));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * r->bi[r->m], r->bj, &r->dbj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * r->bi[r->m], r->ba, &r->dba));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * r->nghost, r->ghostlabel, &r->dghostlabel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* half > 0: from so many upper diagonals and the main one */
+static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, PetscInt d, PetscInt nghost, Rows *r)
+{
+  PetscInt        *col, most;
   PetscScalar     *val;
   PolderSparseRows W;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(r, sizeof(*r)));
-  r->m    = m;
-  r->d    = d;
-  r->half = half;
+  r->m      = m;
+  r->d      = d;
+  r->half   = half;
+  r->nghost = nghost;
+  PetscCall(GhostsCreate(r));
   if (half) PetscCall(RandomDiagonals(m, half, r->off, &r->values, r->dia, &r->ai, &r->aj, &r->aa));
   else PetscCall(RandomRows(m, width, &r->ai, &r->aj, &r->aa));
-  PetscCall(PetscMalloc2(PetscMax(d, width), &col, PetscMax(d, width), &val));
-  PetscCall(PetscCalloc6(m, &r->label, m, &r->count, m, &r->row, m + 1, &r->ptr, r->ai[m], &r->col, r->ai[m], &r->val));
+  most = r->ai[m] + r->bi[m];
+  PetscCall(PetscMalloc2(PetscMax(d, width + 2), &col, PetscMax(d, width + 2), &val));
+  PetscCall(PetscCalloc6(m, &r->label, m, &r->count, m, &r->row, m + 1, &r->ptr, most, &r->col, most, &r->val));
   for (PetscInt i = 0; i < m; ++i) r->label[i] = i && Next(3) ? r->label[i - 1] : Next(d + 1) - 1;
-  r->null = PolderLabelRowsCount_Host(RowsHere(r), r->label, (PolderRows){0}, NULL, col, val, r->count);
+  r->null = PolderLabelRowsCount_Host(RowsHere(r), r->label, GhostsHere(r), r->ghostlabel, col, val, r->count);
   for (PetscInt i = 0; i < m; ++i) {
     if (!r->count[i]) continue;
     r->row[r->nw]     = i;
@@ -215,7 +248,7 @@ static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, Pets
     ++r->nw;
   }
   W = ProductHere(r);
-  PolderLabelRowsFill_Host(RowsHere(r), r->label, (PolderRows){0}, NULL, &W);
+  PolderLabelRowsFill_Host(RowsHere(r), r->label, GhostsHere(r), r->ghostlabel, &W);
   PetscCall(PetscFree2(col, val));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (m + 1), r->ai, &r->dai));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * r->ai[m], r->aj, &r->daj));
@@ -238,7 +271,11 @@ static PetscErrorCode RowsDestroy(Rows *r)
   PetscCall(PolderDeviceFree(&r->dai));
   PetscCall(PolderDeviceFree(&r->daj));
   PetscCall(PolderDeviceFree(&r->daa));
+  PetscCall(PolderDeviceFree(&r->dbi));
+  PetscCall(PolderDeviceFree(&r->dbj));
+  PetscCall(PolderDeviceFree(&r->dba));
   PetscCall(PolderDeviceFree(&r->dlabel));
+  PetscCall(PolderDeviceFree(&r->dghostlabel));
   PetscCall(PolderDeviceFree(&r->dcount));
   PetscCall(PolderDeviceFree(&r->dscan));
   PetscCall(PolderDeviceFree(&r->drow));
@@ -246,6 +283,7 @@ static PetscErrorCode RowsDestroy(Rows *r)
   PetscCall(PolderDeviceFree(&r->dcol));
   PetscCall(PolderDeviceFree(&r->dval));
   PetscCall(PetscFree3(r->ai, r->aj, r->aa));
+  PetscCall(PetscFree4(r->bi, r->bj, r->ba, r->ghostlabel));
   PetscCall(PetscFree6(r->label, r->count, r->row, r->ptr, r->col, r->val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -265,16 +303,16 @@ static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
   PetscCall(PetscMalloc2(PetscMax(r->m, nz) + 1, &index, nz, &val));
   PetscCall(PolderDeviceUpload(sizeof(flags), flags, &dflags));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  if (r->half) PolderLaunch(PolderLabelRowsCountDia_CUDA(&dia, r->dlabel, r->dcount, dflags, stream));
-  else PolderLaunch(PolderLabelRowsCount_CUDA(RowsThere(r), r->dlabel, r->dcount, dflags, stream));
+  if (r->half) PolderLaunch(PolderLabelRowsCountDia_CUDA(&dia, r->dlabel, GhostsThere(r), r->dghostlabel, r->dcount, dflags, stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(RowsThere(r), r->dlabel, GhostsThere(r), r->dghostlabel, r->dcount, dflags, stream));
   PolderLaunch(PolderRowsScan_CUDA(r->m, r->dcount, r->dscan, bytes, work, stream));
   PetscCall(PolderDeviceToHost(index, r->dcount, sizeof(*index) * r->m));
   PetscCall(PolderDeviceToHost(flags, dflags, sizeof(flags)));
   for (PetscInt i = 0; i < r->m; ++i) *wrong += index[i] != r->count[i] || (r->label[i] < 0 && !flags[1]);
   *wrong += r->m && r->null == (PetscBool)flags[0];
   PetscCheck(*wrong == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other entries on the device", r->m);
-  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(&dia, r->dlabel, r->dcount, r->dscan, &W, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(RowsThere(r), r->dlabel, r->dcount, r->dscan, &W, stream));
+  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(&dia, r->dlabel, GhostsThere(r), r->dghostlabel, r->dcount, r->dscan, &W, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(RowsThere(r), r->dlabel, GhostsThere(r), r->dghostlabel, r->dcount, r->dscan, &W, stream));
   PetscCall(PolderDeviceToHost(index, r->drow, sizeof(*index) * r->nw));
   for (PetscInt k = 0; k < r->nw; ++k) *wrong += index[k] != r->row[k];
   PetscCall(PolderDeviceToHost(index, r->dptr, sizeof(*index) * (r->nw + 1)));
@@ -366,14 +404,14 @@ static PetscErrorCode TestRowsMult(const Rows *r, PolderStream stream, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestRows(PetscInt m, PetscInt width, PetscInt half, PetscInt d, PetscInt *wrong)
+static PetscErrorCode TestRows(PetscInt m, PetscInt width, PetscInt half, PetscInt d, PetscInt nghost, PetscInt *wrong)
 {
   Rows         r;
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(RowsCreate(m, width, half, d, &r));
+  PetscCall(RowsCreate(m, width, half, d, nghost, &r));
   PetscCall(TestAZ(&r, stream, wrong));
   PetscCall(TestE(&r, stream, wrong));
   PetscCall(TestRowsMult(&r, stream, wrong));
@@ -546,11 +584,13 @@ static PetscErrorCode TestKernels(PETSC_UNUSED void *work, PETSC_UNUSED PolderSt
     PetscCall(TestSegments(Sizes[k], 1, 32, &wrong[0]));
     PetscCall(TestSegments(Sizes[k], 7, 64, &wrong[0]));
     PetscCall(TestSegments(Sizes[k], 1500, 32, &wrong[0]));
-    PetscCall(TestRows(Sizes[k], 7, 0, 1, &wrong[1]));
-    PetscCall(TestRows(Sizes[k], 5, 0, 9, &wrong[1]));
-    PetscCall(TestRows(Sizes[k], 40, 0, 300, &wrong[1]));
-    PetscCall(TestRows(Sizes[k], 7, 3, 11, &wrong[1]));
-    PetscCall(TestRows(Sizes[k], 27, 13, 300, &wrong[1]));
+    for (PetscInt nghost = 0; nghost <= 13; nghost += 13) {
+      PetscCall(TestRows(Sizes[k], 7, 0, 1, nghost, &wrong[1]));
+      PetscCall(TestRows(Sizes[k], 5, 0, 9, nghost, &wrong[1]));
+      PetscCall(TestRows(Sizes[k], 40, 0, 300, nghost, &wrong[1]));
+      PetscCall(TestRows(Sizes[k], 7, 3, 11, nghost, &wrong[1]));
+      PetscCall(TestRows(Sizes[k], 27, 13, 300, nghost, &wrong[1]));
+    }
   }
   PetscCall(Report("segments", wrong[0]));
   PetscCall(Report("AZ and E", wrong[1]));

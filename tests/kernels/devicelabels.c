@@ -221,29 +221,6 @@ static PetscErrorCode TestScales(const Graph *g, PolderStream stream, PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows without region join a neighbour */
-static PetscErrorCode TestRegions(const Graph *g, PolderStream stream, PetscInt *wrong)
-{
-  PetscInt *comp, *comp_d, *next, *next_d;
-
-  PetscFunctionBeginUser;
-  PetscCall(RandomIndices(g->m, -2, 5, &comp, &comp_d));
-  PetscCall(RandomIndices(g->m, -9, -5, &next, &next_d));
-  for (int round = 0; round < 3; ++round) {
-    PolderLaunch(PolderRegionsNext_CUDA((PolderRows){g->m, g->ai_d, g->aj_d, g->aa_d, 0}, comp_d, next_d, stream));
-    PolderRegionsNext_Host((PolderRows){g->m, g->ai, g->aj, g->aa, 0}, (PolderRows){0}, comp, NULL, next);
-    PetscCall(Compare(g->m, next, next_d, wrong));
-    PolderLaunch(PolderRegionsJoin_CUDA(g->m, next_d, comp_d, stream));
-    (void)PolderRegionsJoin_Host(g->m, next, comp);
-    PetscCall(Compare(g->m, comp, comp_d, wrong));
-  }
-  PetscCall(PolderDeviceFree(&comp_d));
-  PetscCall(PolderDeviceFree(&next_d));
-  PetscCall(PetscFree(comp));
-  PetscCall(PetscFree(next));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Also where the rows are not the first of the matrix */
 static PetscErrorCode TestStencil(const Graph *g, PetscInt first, PolderStream stream, PetscInt *wrong)
 {
@@ -272,7 +249,6 @@ static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
       PetscCall(GraphCreate(Sizes[s], Graphs[k].row, &g));
       PetscCall(TestClasses(&g, stream, &wrong));
       PetscCall(TestScales(&g, stream, &wrong));
-      PetscCall(TestRegions(&g, stream, &wrong));
       PetscCall(TestStencil(&g, 0, stream, &wrong));
       PetscCall(TestStencil(&g, 221, stream, &wrong));
       PetscCall(TestStencil(&g, 5, stream, &wrong));

@@ -1,9 +1,7 @@
-static const char help[] = "Kernels on the rows of one process, against their host twins: rows by directions on a grid and by diagonals, for a gather;\n"
-                           "both blocks of a matrix joined.\n\n";
+static const char help[] = "Kernels on the rows of one process, against their host twins: rows by directions on a grid and by diagonals, for a gather.\n\n";
 
 #include "devicetest.h"
 #include "core/place.h"
-#include "kernels/blocks.h"
 #include "kernels/dia.h"
 #include "kernels/rrb.h"
 
@@ -160,94 +158,7 @@ static PetscErrorCode TestAll(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Random rows of 0 .. most entries; every `every`-th row has some */
-static PetscErrorCode RowsCreate(PetscInt n, PetscInt most, PetscInt every, PolderRows *rows)
-{
-  PetscInt    *i, *j;
-  PetscScalar *a;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n + 1, &i));
-  i[0] = 0;
-  for (PetscInt k = 0; k < n; ++k) i[k + 1] = i[k] + (k % every ? 0 : (7 * k + most) % (most + 1));
-  PetscCall(PetscMalloc1(i[n], &j));
-  PetscCall(PetscMalloc1(i[n], &a));
-  for (PetscInt k = 0; k < i[n]; ++k) {
-    j[k] = (3 * k) % n;
-    a[k] = Number();
-  }
-  *rows = (PolderRows){.n = n, .i = i, .j = j, .a = a};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TestJoined(PetscInt n, PetscInt most, PetscInt every, PetscInt *wrong)
-{
-  PolderRows   rows, ghosts;
-  PetscInt     nz, *ptr[2], *col[2];
-  PetscScalar *val[2];
-
-  PetscFunctionBeginUser;
-  PetscCall(RowsCreate(n, most, 1, &rows));
-  PetscCall(RowsCreate(n, 3, every, &ghosts));
-  nz = rows.i[n] + ghosts.i[n];
-  for (int at = 0; at < 2; ++at) {
-    const PolderPlace *place = PolderPlaceOf((PetscBool)at);
-    Own                own;
-    PetscInt          *p, *c;
-    PetscScalar       *v;
-
-    PetscCall(OwnCreate(place, &rows, &ghosts, 0, NULL, &own));
-    PetscCall(PetscMalloc1(n + 1, &ptr[at]));
-    PetscCall(PetscMalloc1(nz, &col[at]));
-    PetscCall(PetscMalloc1(nz, &val[at]));
-    PetscCall(PolderPlaceMalloc(place, n + 1, &p));
-    PetscCall(PolderPlaceMalloc(place, nz, &c));
-    PetscCall(PolderPlaceMalloc(place, nz, &v));
-    PolderRun(place, PolderBlocksJoin, own.rows, own.ghosts, p, c, v);
-    PetscCall(PolderPlaceFetch(place, sizeof(*p) * (size_t)(n + 1), &p, ptr[at]));
-    PetscCall(PolderPlaceFetch(place, sizeof(*c) * (size_t)nz, &c, col[at]));
-    PetscCall(PolderPlaceFetch(place, sizeof(*v) * (size_t)nz, &v, val[at]));
-    PetscCall(OwnDestroy(&own));
-  }
-  *wrong += memcmp(ptr[0], ptr[1], sizeof(**ptr) * (size_t)(n + 1)) != 0 || memcmp(col[0], col[1], sizeof(**col) * (size_t)nz) != 0 ||
-            memcmp(val[0], val[1], sizeof(**val) * (size_t)nz) != 0;
-  for (PetscInt i = 0; i < n; ++i) { // the last entry of each row
-    const PetscInt last = ptr[0][i + 1] - 1, g = ghosts.i[i + 1] - 1;
-
-    if (g >= ghosts.i[i]) *wrong += col[0][last] != n + ghosts.j[g] || val[0][last] != ghosts.a[g];
-  }
-  for (int at = 0; at < 2; ++at) {
-    PetscCall(PetscFree(ptr[at]));
-    PetscCall(PetscFree(col[at]));
-    PetscCall(PetscFree(val[at]));
-  }
-  PetscCall(PetscFree(rows.i));
-  PetscCall(PetscFree(rows.j));
-  PetscCall(PetscFree(rows.a));
-  PetscCall(PetscFree(ghosts.i));
-  PetscCall(PetscFree(ghosts.j));
-  PetscCall(PetscFree(ghosts.a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TestJoin(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
-{
-  static const PetscInt sizes[] = {1, 31, 255, 256, 257, 1000, 70001};
-  PetscInt              wrong   = 0;
-
-  PetscFunctionBeginUser;
-  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes) - (small ? 1 : 0); ++s) {
-    for (PetscInt most = 0; most < 40; most = 3 * most + 2) {
-      for (PetscInt every = 1; every < 300; every *= 17) PetscCall(TestJoined(sizes[s], most, every, &wrong));
-    }
-  }
-  PetscCall(Report("both blocks joined", wrong));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-const DeviceTests DeviceProgram = {
-  help, {TestAll, TestJoin}
-};
+const DeviceTests DeviceProgram = {help, {TestAll}};
 
 /*TEST
 

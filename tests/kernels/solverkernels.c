@@ -207,28 +207,6 @@ static PetscErrorCode TestGalerkinRow(LabelRows *W)
   PetscFunctionReturn(0);
 }
 
-/* The two blocks as one matrix: the product with a vector is that of both */
-static PetscErrorCode TestBlocksJoin(const Labelled *A)
-{
-  const PolderRows own = {N, A->ai, A->aj, A->aa, 0}, off = {N, A->bi, A->bj, A->ba, 0};
-  PetscScalar      x[N + 3], val[N * N + N];
-  PetscInt         ptr[N + 1], col[N * N + N];
-
-  PetscFunctionBeginUser;
-  Fill(N + 3, x);
-  PolderBlocksJoin_Host(own, off, ptr, col, val);
-  PetscCheck(ptr[0] == 0 && ptr[N] == A->ai[N] + A->bi[N], PETSC_COMM_SELF, PETSC_ERR_PLIB, "The joined rows have %" PetscInt_FMT " entries", ptr[N]);
-  for (PetscInt i = 0; i < N; ++i) {
-    PetscScalar got = 0, want = 0;
-
-    for (PetscInt j = 0; j < N; ++j) want += A->dense[i * N + j] * x[j];
-    for (PetscInt k = A->bi[i]; k < A->bi[i + 1]; ++k) want += A->ba[k] * x[N + A->bj[k]];
-    for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) got += val[k] * x[col[k]];
-    PetscCall(Near("product with joined rows", i, got, want, N));
-  }
-  PetscFunctionReturn(0);
-}
-
 /* Edges to ghosts 0 and 1, of classes 0 and 1 or scales 1 and 30; component of row i: i / 7, none where i / 7 = 2 */
 static PetscErrorCode TestEdges(const Labelled *A, PetscReal jump)
 {
@@ -269,7 +247,6 @@ static PetscErrorCode TestLabels(PetscBool ghosts)
   PetscCall(TestRuns(&A));
   PetscCall(TestLabelRows(&A, ghosts, &W));
   PetscCall(TestGalerkinRow(&W));
-  PetscCall(TestBlocksJoin(&A));
   PetscCall(TestEdges(&A, 0));
   PetscCall(TestEdges(&A, 10));
   PetscFunctionReturn(0);

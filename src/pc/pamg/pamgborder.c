@@ -176,8 +176,7 @@ PetscErrorCode PCPAMGBorderValues(PC_PAMG *pamg, PamgLevel *L, const PolderLevel
   PetscCall(PolderPlaceMalloc(place, L->csr.nghost, &ghosts));
   PetscCall(PolderPlaceMalloc(place, nz, &R.scaled));
   PolderRun(place, PolderLevelBorderInner, &L->grid, &X->B, A, L->agg, inner);
-  PetscCall(PolderHaloBeginAt(L->halo, place, MPIU_SCALAR, inner, ghosts));
-  PetscCall(PolderHaloEndAt(L->halo, place, MPIU_SCALAR, inner, ghosts));
+  PetscCall(PolderHaloExchangeAt(L->halo, place, MPIU_SCALAR, inner, ghosts));
   R.inner = ghosts;
   PetscCall(place->zero(X->B.w, sizeof(*X->B.w) * 2 * (size_t)X->B.plane));
   PolderRun(place, PolderLevelBorderWeights, &L->grid, &X->B, A, L->agg, &R);

@@ -1,6 +1,7 @@
 /* The kernels for two blocks of columns against their host twins. */
 #include "labels.h"
 #include "kernels/blocks.h"
+#include "kernels/labels.h"
 
 enum {
   MOST = 5
@@ -44,37 +45,39 @@ static PetscErrorCode BlockDestroy(Block *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestJoin(PetscInt m, const Block *own, const Block *off, PolderStream stream, PetscInt *wrong)
-{
-  const PetscInt nz = own->nz + off->nz;
-  PetscInt      *ptr, *col, *ptr_d, *col_d;
-  PetscScalar   *val, *got, *val_d;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc4(m + 1, &ptr, nz, &col, nz, &val, nz, &got));
-  PetscCall(PolderDeviceMalloc(sizeof(*ptr_d) * (size_t)(m + 1), &ptr_d));
-  PetscCall(PolderDeviceMalloc(sizeof(*col_d) * (size_t)nz, &col_d));
-  PetscCall(PolderDeviceMalloc(sizeof(*val_d) * (size_t)nz, &val_d));
-  PolderBlocksJoin_Host(own->host, off->host, ptr, col, val);
-  PolderLaunch(PolderBlocksJoin_CUDA(own->device, off->device, ptr_d, col_d, val_d, stream));
-  PetscCall(Compare(m + 1, ptr, ptr_d, wrong));
-  PetscCall(Compare(nz, col, col_d, wrong));
-  if (nz) PetscCall(PolderDeviceToHost(got, val_d, sizeof(*got) * (size_t)nz));
-  *wrong += Wrong(nz, got, val, 0);
-  PetscCall(PolderDeviceFree(&ptr_d));
-  PetscCall(PolderDeviceFree(&col_d));
-  PetscCall(PolderDeviceFree(&val_d));
-  PetscCall(PetscFree4(ptr, col, val, got));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Integers from -1 to 3 */
-static PetscErrorCode Indices(PetscInt n, PetscInt **host, PetscInt **device)
+/* Integers from least to 3 */
+static PetscErrorCode Indices(PetscInt n, PetscInt least, PetscInt **host, PetscInt **device)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, host));
-  for (PetscInt i = 0; i < n; ++i) (*host)[i] = Next(5) - 1;
+  for (PetscInt i = 0; i < n; ++i) (*host)[i] = Next(4 - least) + least;
   PetscCall(PolderDeviceUpload(sizeof(**host) * (size_t)n, *host, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows without region join a neighbour, layer by layer */
+static PetscErrorCode TestRegions(PetscInt m, PetscInt nghost, const Block *own, const Block *off, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt *comp, *comp_d, *ghost, *ghost_d, *next, *next_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(Indices(m, -2, &comp, &comp_d));
+  PetscCall(Indices(nghost, -2, &ghost, &ghost_d));
+  PetscCall(Indices(m, -2, &next, &next_d));
+  for (int round = 0; round < 3; ++round) {
+    PolderRegionsNext_Host(own->host, off->host, comp, ghost, next);
+    PolderLaunch(PolderRegionsNext_CUDA(own->device, off->device, comp_d, ghost_d, next_d, stream));
+    PetscCall(Compare(m, next, next_d, wrong));
+    PolderRegionsJoin_Host(m, next, comp);
+    PolderLaunch(PolderRegionsJoin_CUDA(m, next_d, comp_d, stream));
+    PetscCall(Compare(m, comp, comp_d, wrong));
+  }
+  PetscCall(PolderDeviceFree(&comp_d));
+  PetscCall(PolderDeviceFree(&ghost_d));
+  PetscCall(PolderDeviceFree(&next_d));
+  PetscCall(PetscFree(comp));
+  PetscCall(PetscFree(ghost));
+  PetscCall(PetscFree(next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,8 +88,8 @@ static PetscErrorCode TestEdges(PetscInt m, PetscInt nghost, PetscReal jump, con
 
   PetscFunctionBeginUser;
   for (int k = 0; k < 2; ++k) {
-    PetscCall(Indices(k ? nghost : m, &cls[k], &cls_d[k]));
-    PetscCall(Indices(k ? nghost : m, &comp[k], &comp_d[k]));
+    PetscCall(Indices(k ? nghost : m, -1, &cls[k], &cls_d[k]));
+    PetscCall(Indices(k ? nghost : m, -1, &comp[k], &comp_d[k]));
     PetscCall(Random(k ? nghost : m, &scale[k], &scale_d[k]));
   }
   PetscCall(PetscMalloc1(2 * off->nz, &edge));
@@ -112,7 +115,7 @@ static PetscErrorCode TestColumns(PetscInt nghost, const Block *off, PolderStrea
   PetscInt *garray, *garray_d, *col, *col_d;
 
   PetscFunctionBeginUser;
-  PetscCall(Indices(nghost, &garray, &garray_d));
+  PetscCall(Indices(nghost, -1, &garray, &garray_d));
   PetscCall(PetscMalloc1(off->nz, &col));
   PetscCall(PolderDeviceMalloc(sizeof(*col_d) * (size_t)off->nz, &col_d));
   PolderColumnsAcross_Host(off->nz, off->host.j, garray, 7, col);
@@ -137,7 +140,7 @@ PetscErrorCode TestBlocks(PETSC_UNUSED void *work, PolderStream stream)
 
       PetscCall(BlockCreate(sizes[s], sizes[s], &own));
       PetscCall(BlockCreate(sizes[s], nghost, &off));
-      PetscCall(TestJoin(sizes[s], &own, &off, stream, &wrong));
+      PetscCall(TestRegions(sizes[s], nghost, &own, &off, stream, &wrong));
       PetscCall(TestColumns(nghost, &off, stream, &wrong));
       PetscCall(TestEdges(sizes[s], nghost, 0, &off, stream, &wrong));
       PetscCall(TestEdges(sizes[s], nghost, 4, &off, stream, &wrong));
