@@ -64,3 +64,28 @@ static __device__ __forceinline__ void PolderAppend(bool wanted, PetscInt i, Pet
   first = __shfl_sync(active, first, leader);
   if (wanted) list[first + __popc(which & ((1u << lane) - 1))] = i;
 }
+
+/* Appends the wanted rows of this block in the order of its threads, all of which call it: neighbours remain neighbours */
+template <int BLOCK>
+static __device__ __forceinline__ void PolderBlockAppend(bool wanted, PetscInt i, PetscInt list[], PetscInt *count)
+{
+  __shared__ PetscInt before[BLOCK / 32 + 1]; // wanted rows of the warps before; last: where those of the block begin
+  const unsigned int  which = __ballot_sync(0xffffffffu, wanted), lane = threadIdx.x % 32, w = threadIdx.x / 32;
+
+  __syncthreads(); // the call before has read
+  if (lane == 0) before[w] = __popc(which);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    PetscInt sum = 0;
+
+    for (int v = 0; v < BLOCK / 32; ++v) {
+      const PetscInt n = before[v];
+
+      before[v] = sum;
+      sum += n;
+    }
+    before[BLOCK / 32] = sum ? (PetscInt)atomicAdd((PolderAtomicIndex *)count, (PolderAtomicIndex)sum) : 0;
+  }
+  __syncthreads();
+  if (wanted) list[before[BLOCK / 32] + before[w] + __popc(which & ((1u << lane) - 1))] = i;
+}

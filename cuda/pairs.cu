@@ -6,6 +6,7 @@
 #include "index.cuh"
 #include "kernels/pairrow.h"
 #include "kernels/pairs.h"
+#include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -23,26 +24,75 @@ int PolderPairsPropose_CUDA(const PolderRows *rows, PolderRowList list, const Po
   });
 }
 
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderPairsMatchKernel(PolderRowList rows, const PetscInt *next, PetscInt *mate, PetscInt *left, PetscInt *count)
+{
+  PolderBegin();
+  const PetscInt k = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x, i = k >= rows.n ? -1 : rows.row ? rows.row[k] : k;
+
+  PolderBlockAppend<POLDER_BLOCK>(i >= 0 && PolderPairMatch(i, next, mate), i, left, count);
+}
+
 int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream)
 {
   const int err = cudaMemsetAsync(count, 0, sizeof(*count), stream);
 
-  return err ? err : PolderForEach(rows.n, stream, [=] __device__(PetscInt k) {
-    const PetscInt i = rows.row ? rows.row[k] : k, j = next[i];
-    bool           free = false;
-
-    if (mate[i] == POLDER_PAIR_FREE) {
-      if (j == POLDER_PAIR_NONE) mate[i] = i;
-      else if (j >= 0 && next[j] == i) mate[i] = j;
-      else free = true;
-    }
-    PolderAppend(free, i, left, count);
-  });
+  if (rows.n) PolderLaunchEarly(PolderPairsMatchKernel, PolderBlocks(rows.n, POLDER_BLOCK), POLDER_BLOCK, stream, rows, next, mate, left, count);
+  return err ? err : cudaGetLastError();
 }
 
-int PolderPairsSingle_CUDA(PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream)
+/* Blocks of a multiprocessor in the kernel of all rounds */
+#define PAIRS_CROWD 6
+
+struct PairsRounds {
+  PolderRows     A;
+  PolderRowList  rows;
+  PolderPairRule rule;
+  PetscInt       rounds, *mate, *next, *left[2], *count;
+};
+
+static __global__ void __launch_bounds__(POLDER_BLOCK, PAIRS_CROWD) PolderPairsRoundsKernel(const __grid_constant__ PairsRounds p)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt k) { mate[row[k]] = row[k]; });
+  cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
+  const PetscInt                 begin = (PetscInt)blockIdx.x * POLDER_BLOCK, step = (PetscInt)gridDim.x * POLDER_BLOCK, own = (PetscInt)threadIdx.x;
+  const PetscInt                *row = p.rows.row;
+  PetscInt                       n   = p.rows.n;
+
+  for (PetscInt round = 0; n && round < p.rounds; ++round) {
+    for (PetscInt k = begin + own; k < n; k += step) {
+      const PetscInt i = row ? row[k] : k;
+
+      p.next[i] = p.mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, &p.A, &p.rule, p.mate) : POLDER_PAIR_NONE;
+    }
+    grid.sync();
+    for (PetscInt first = begin; first < n; first += step) {
+      const PetscInt i = first + own >= n ? -1 : row ? row[first + own] : first + own;
+
+      PolderBlockAppend<POLDER_BLOCK>(i >= 0 && PolderPairMatch(i, p.next, p.mate), i, p.left[round % 2], &p.count[round]);
+    }
+    grid.sync();
+    row = p.left[round % 2];
+    n   = *(volatile PetscInt *)&p.count[round];
+  }
+  for (PetscInt k = begin + own; k < n; k += step) {
+    const PetscInt i = row ? row[k] : k;
+
+    if (p.mate[i] == POLDER_PAIR_FREE) p.mate[i] = i;
+  }
+}
+
+int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
+                           PetscInt *const left[2], PetscInt count[], PolderStream stream)
+{
+  PairsRounds p = {
+    *A, rows, *rule, rounds, mate, next, {left[0], left[1]},
+          count
+  };
+  void              *args[] = {&p};
+  const unsigned int blocks = PolderBlocks(rows.n, POLDER_BLOCK), most = PAIRS_CROWD * (unsigned int)PolderMultiprocessors();
+
+  if (!rows.n) return cudaSuccess;
+  return cudaLaunchCooperativeKernel((const void *)PolderPairsRoundsKernel, dim3(blocks < most ? blocks : most), dim3(POLDER_BLOCK), args, 0, stream);
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)

@@ -15,7 +15,7 @@
 /* The work of G lanes on an aggregate of at most G rows */
 template <int G>
 struct QualityWork {
-  PetscReal W[G][G + 1], c[G];
+  PetscReal W[G][G + 1], share[G];
   PetscInt  row[G];
 };
 
@@ -34,10 +34,10 @@ static __device__ bool PolderQualityHolds(PetscInt first, PetscInt m, const Pold
   bool            holds = true;
 
   for (int o = G / 2; o > 0; o /= 2) total += __shfl_xor_sync(0xffffffffu, total, o);
-  w.c[lane]   = own;
-  w.row[lane] = mine;
+  w.share[lane] = total > 0 ? own / total : 0;
+  w.row[lane]   = mine;
   __syncwarp();
-  if (lane < m) PolderQualityRow(lane, m, w.row, w.c, total, &A, q.kappa, w.W[lane]);
+  if (lane < m) PolderQualityRow(lane, m, w.row, own, w.share, &A, q.kappa, w.W[lane]);
   for (int k = 0; k + 1 < steps; ++k) {
     __syncwarp();                                                                      // row k is finished
     const PetscReal pivot = holds && k + 1 < m ? PolderQualityPivot(k, m, w.W[k]) : 0; // the same in all lanes of the aggregate
@@ -62,13 +62,12 @@ static __device__ __forceinline__ unsigned int QualitySkip(unsigned int bits, in
 */
 template <int G, int LEAST, int AMONG>
 static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
-  PolderQualityKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q,
-                      PetscInt *__restrict__ bad)
+  PolderQualityKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q, PetscInt *bad)
 {
   __shared__ QualityWork<G> work[32 * QUALITY_WARPS / G];
   const int                 lane  = threadIdx.x % 32;
   const PetscInt            begin = ((PetscInt)blockIdx.x * QUALITY_WARPS + (PetscInt)(threadIdx.x / 32)) * AMONG, a = begin + lane;
-  const bool                there = lane < AMONG && a < P.n;
+  const bool                there = lane < AMONG && a < P.n && (!q.some || bad[a]);
   const PetscInt            first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
 
   if (LEAST == 0 && m > POLDER_QUALITY_ROWS) bad[a] = q.large;
@@ -95,6 +94,13 @@ int PolderQualityCheck_CUDA(const PolderAggregates *P, const PolderRows *A, cons
   QualityLaunch<QUALITY_SOME, QUALITY_FEW + 1, QUALITY_AMONG>(P, A, q, bad, stream);
   QualityLaunch<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, QUALITY_AMONG>(P, A, q, bad, stream);
   return cudaGetLastError();
+}
+
+int PolderQualityJoined_CUDA(PetscInt m, const PetscInt join[], const PetscInt agg[], PetscInt bad[], PolderStream stream)
+{
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+    if (join[i] != i) bad[agg[i]] = 1; // all threads write the same value
+  });
 }
 
 int PolderQualityUndo_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[], PolderStream stream)

@@ -158,6 +158,7 @@ static inline PetscErrorCode GridSolve(const Grid *g, Mat A, const char extra[],
   PetscCall(GridRHS(g, A, &b));
   PetscCall(CreateVecs(A, &x, NULL));
   PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsInsertString(options, LASTLEVEL));
   PetscCall(PetscOptionsInsertString(options, extra));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &own));
   PetscCall(PetscObjectSetOptions((PetscObject)own, options));

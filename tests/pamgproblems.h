@@ -6,6 +6,9 @@
 #include "bubbles.h"
 #include "tetrahedra.h"
 
+/* The last level is the same on the host and on a device, so that the iterations are */
+#define LASTLEVEL "-pc_pamg_coarse_limit 400 "
+
 /* Cell-centred Poisson, homogeneous Dirichlet, n cells a direction, the couplings along x times aniso; the type is that of -mat_type */
 static inline PetscErrorCode PoissonAssemble(MPI_Comm comm, PetscInt dim, PetscInt n, PetscReal aniso, Mat *A)
 {
@@ -95,6 +98,7 @@ static inline PetscErrorCode ProblemSolve(Mat A, const char extra[], KSP *ksp, P
   PetscCall(MatGetNullSpace(A, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, b));
   PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsInsertString(options, LASTLEVEL));
   PetscCall(PetscOptionsInsertString(options, extra));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &own));
   PetscCall(PetscObjectSetOptions((PetscObject)own, options));
@@ -127,6 +131,7 @@ static inline PetscErrorCode CreatePC(Mat A, const char extra[], PC *pc)
   PetscCall(CreateVecs(A, &x, NULL)); // the levels go to a device that is in use
   PetscCall(VecDestroy(&x));
   PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsInsertString(options, LASTLEVEL));
   PetscCall(PetscOptionsInsertString(options, extra));
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
   PetscCall(PetscObjectSetOptions((PetscObject)*pc, options));

@@ -185,21 +185,35 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const Po
   return found >= rule->threshold * strongest ? best : POLDER_PAIR_NONE;
 }
 
-/* The partner of row i that lines up along a direction, when their coupling is strong; otherwise the row waits */
+/* Pairs row i with the row that it proposes to if that proposes to it, and leaves it single without such a row; is it still free? */
+POLDER_PAIR PetscBool PolderPairMatch(PetscInt i, const PetscInt next[], PetscInt mate[])
+{
+  const PetscInt j = next[i];
+
+  if (mate[i] != POLDER_PAIR_FREE) return PETSC_FALSE;
+  if (j == POLDER_PAIR_NONE) mate[i] = i;
+  else if (j >= 0 && next[j] == i) mate[i] = j;
+  else return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+/* The partner of row i that lines up along a direction, when their coupling is strong and they meet the bound; otherwise the row waits */
 POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], int direction)
 {
-  PetscReal strongest = PolderPairOutside(i, rule), found = 0;
-  PetscInt  best = POLDER_PAIR_WAIT;
+  const PetscReal *d = rule->d, *s = rule->s;
+  PetscReal        strongest = PolderPairOutside(i, rule), found = 0;
+  PetscInt         best = POLDER_PAIR_WAIT;
 
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscInt  j = A->j[k];
     const PetscReal a = -PetscRealPart(A->a[k]);
 
-    if (A->j[k] == i) continue;
+    if (j == i) continue;
     if (a > strongest) strongest = a;
-    if (a > 0 && mate[A->j[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, A->j[k], rule->place) == PolderPairLined(direction)) {
-      best  = A->j[k];
-      found = a;
-    }
+    if (!(a > 0) || mate[j] != POLDER_PAIR_FREE || PolderPairOrder(i, j, rule->place) != PolderPairLined(direction)) continue;
+    if (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa)) continue;
+    best  = j;
+    found = a;
   }
   return found >= rule->threshold * strongest ? best : POLDER_PAIR_WAIT;
 }

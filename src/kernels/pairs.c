@@ -23,14 +23,26 @@ void PolderPairsMatch_Host(PolderRowList rows, const PetscInt next[], PetscInt m
   PetscInt nleft = 0;
 
   for (PetscInt k = 0; k < rows.n; ++k) {
-    const PetscInt i = rows.row ? rows.row[k] : k, j = next[i];
+    const PetscInt i = rows.row ? rows.row[k] : k;
 
-    if (mate[i] != POLDER_PAIR_FREE) continue;
-    if (j == POLDER_PAIR_NONE) mate[i] = i;
-    else if (j >= 0 && next[j] == i) mate[i] = j;
-    else left[nleft++] = i;
+    if (PolderPairMatch(i, next, mate)) left[nleft++] = i;
   }
   *count = nleft;
+}
+
+void PolderPairsRounds_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
+                            PetscInt *const left[2], PETSC_UNUSED PetscInt count[])
+{
+  for (PetscInt round = 0; rows.n && round < rounds; ++round) {
+    PolderPairsPropose_Host(A, rows, rule, mate, next);
+    PolderPairsMatch_Host(rows, next, mate, left[round % 2], &rows.n);
+    rows.row = left[round % 2];
+  }
+  for (PetscInt k = 0; k < rows.n; ++k) {
+    const PetscInt i = rows.row ? rows.row[k] : k;
+
+    if (mate[i] == POLDER_PAIR_FREE) mate[i] = i;
+  }
 }
 
 void PolderPairsDirections_Host(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3])
@@ -106,11 +118,6 @@ void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscIn
 void PolderPairsJoin_Host(const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
 {
   for (PetscInt i = 0; i < A->n; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, A, rule, mate) : i;
-}
-
-void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[])
-{
-  for (PetscInt k = 0; k < n; ++k) mate[row[k]] = row[k];
 }
 
 void PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count)

@@ -35,9 +35,14 @@ POLDER_LAUNCHER int PolderPairsAlign_CUDA(const PolderRows *A, const PolderPairR
 */
 PETSC_INTERN void   PolderPairsMatch_Host(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count);
 POLDER_LAUNCHER int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream);
-/* Leaves the rows row[] single */
-PETSC_INTERN void   PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[]);
-POLDER_LAUNCHER int PolderPairsSingle_CUDA(PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream);
+/*
+  Both for as many rounds, each with the rows that the one before has left free; rows that are free after the last one become single. left[2][] and next[] are
+  scratch, left[0] other than rows.row. Device: so is count[rounds], which begins with zeros; one kernel
+*/
+PETSC_INTERN void PolderPairsRounds_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
+                                         PetscInt *const left[2], PetscInt count[]);
+POLDER_LAUNCHER int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[],
+                                           PetscInt next[], PetscInt *const left[2], PetscInt count[], PolderStream stream);
 /*
   Makes pairs one after another, rows with the fewest free strong neighbours first (Notay, ETNA 37, 2010); numbers of neighbours above `most` compare as
   equal; work[3 n + most + 1]

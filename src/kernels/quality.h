@@ -19,12 +19,16 @@
 typedef struct {
   PetscReal        kappa; /* the bound */
   PetscInt         large; /* what bad[] is for larger aggregates */
+  PetscBool        some;  /* only those aggregates are looked at for which bad[] is not 0 */
   const PetscReal *d, *s; /* of each row: the diagonal and the sum */
 } PolderQuality;
 
 /* bad[a] <- 1 unless aggregate a of the rows of A meets the bound */
 PETSC_INTERN void   PolderQualityCheck_Host(const PolderAggregates *, const PolderRows *A, const PolderQuality *, PetscInt bad[]);
 POLDER_LAUNCHER int PolderQualityCheck_CUDA(const PolderAggregates *, const PolderRows *A, const PolderQuality *, PetscInt bad[], PolderStream stream);
+/* bad[a] <- 1 for the aggregates that a row of m has joined */
+PETSC_INTERN void   PolderQualityJoined_Host(PetscInt m, const PetscInt join[], const PetscInt agg[], PetscInt bad[]);
+POLDER_LAUNCHER int PolderQualityJoined_CUDA(PetscInt m, const PetscInt join[], const PetscInt agg[], PetscInt bad[], PolderStream stream);
 /* Row i of m in a bad aggregate agg[i] < n no longer joins a pair or, with join = NULL, is single */
 PETSC_INTERN void   PolderQualityUndo_Host(PetscInt m, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[]);
 POLDER_LAUNCHER int PolderQualityUndo_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[],

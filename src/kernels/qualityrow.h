@@ -16,12 +16,12 @@ POLDER_PAIR PetscReal PolderQualityCoupled(PetscInt i, const PolderQuality *q)
   The bound holds if kappa / 2 times the Laplacian of the couplings within the aggregate minus C + c c^T / total is positive semi-definite, where C =
   diag(c) and total is the sum of c. This is a Laplacian as well, with weights of both signs, and stays one when rows are eliminated. So the weights alone
   are stored: pivots are their sums, and neither loses digits where couplings range over decades. W[k] <- the weights of row r of the m rows row[] of an
-  aggregate
+  aggregate; share[k] = c_k / total, 0 where total is
 */
-POLDER_PAIR void PolderQualityRow(PetscInt r, PetscInt m, const PetscInt row[], const PetscReal c[], PetscReal total, const PolderRows *A, PetscReal kappa,
+POLDER_PAIR void PolderQualityRow(PetscInt r, PetscInt m, const PetscInt row[], PetscReal c, const PetscReal share[], const PolderRows *A, PetscReal kappa,
                                   PetscReal W[])
 {
-  for (PetscInt k = 0; k < m; ++k) W[k] = k != r && total > 0 ? -c[r] * (c[k] / total) : 0;
+  for (PetscInt k = 0; k < m; ++k) W[k] = k != r ? -c * share[k] : 0;
   for (PetscInt e = A->i[row[r]]; e < A->i[row[r] + 1]; ++e) {
     for (PetscInt k = 0; k < m; ++k) {
       if (k != r && row[k] == A->j[e]) W[k] -= kappa / 2 * PetscRealPart(A->a[e]);

@@ -107,7 +107,7 @@ PetscErrorCode PolderSweepsValues(PolderSweeps *W, const PolderPlace *place, con
 static PetscErrorCode PolderSweepsExchange_Private(PolderSweeps *W, const PolderPlace *place)
 {
   PetscFunctionBegin;
-  if (W->halo) { PetscCall(PolderHaloExchangeAt(W->halo, place, MPIU_SCALAR, W->x, W->x + W->S.n)); }
+  if (W->halo) PetscCall(PolderHaloExchangeAt(W->halo, place, MPIU_SCALAR, W->x, W->x + W->S.n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

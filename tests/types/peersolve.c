@@ -227,7 +227,10 @@ int main(int argc, char **argv)
       args: -mat_type {{aijdia aijicrs aijhec}} -pc_type jacobi -deflation_space none -polder_min_rows_per_gpu 0
     test:
       suffix: preconditioners
-      args: -mat_type aijdia -pc_type {{tns pamg}} -deflation_space none -ksp_dcg_reductions {{1 2}} -polder_min_rows_per_gpu 0
+      args: -mat_type aijdia -pc_type tns -deflation_space none -ksp_dcg_reductions {{1 2}} -polder_min_rows_per_gpu 0
+    test:
+      suffix: levels
+      args: -mat_type aijdia -pc_type pamg -pc_pamg_coarse_limit 400 -deflation_space none -ksp_dcg_reductions {{1 2}} -polder_min_rows_per_gpu 0
     test:
       suffix: deflated
       args: -mat_type aijdia -pc_type tns -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 9,9,9 -ksp_dcg_reductions {{1 2}}

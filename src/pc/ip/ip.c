@@ -72,7 +72,7 @@ static PetscErrorCode PCIPValues_Private(PC pc, const PolderCSR *csr)
 
   PetscFunctionBegin;
   PolderRun(place, PolderCsrDiagonal, csr->m, csr->ai, csr->aj, csr->aa, ip->d);
-  if (ip->halo) { PetscCall(PolderHaloExchangeAt(ip->halo, place, MPIU_SCALAR, ip->d, ip->d + csr->m)); }
+  if (ip->halo) PetscCall(PolderHaloExchangeAt(ip->halo, place, MPIU_SCALAR, ip->d, ip->d + csr->m));
   PetscCall(PolderFactoredGet(pc, &val));
   PolderRun(place, PolderIpRows, &P, PolderOwnRows(csr), PolderGhostColumns(csr), ip->d, val);
   PetscCall(PolderFactoredSet(pc, &val));

@@ -207,7 +207,7 @@ static PetscErrorCode NRASApplyAt_Private(PC_NRAS *nras, const PolderPlace *plac
                            .sweeps = nras->set.jacobi ? nras->set.sweeps : 0};
 
   PetscFunctionBegin;
-  if (o->halo) { PetscCall(PolderHaloExchangeAt(o->halo, place, MPIU_SCALAR, r, at->ghost)); }
+  if (o->halo) PetscCall(PolderHaloExchangeAt(o->halo, place, MPIU_SCALAR, r, at->ghost));
   for (int k = 0; k < 2; ++k) v.sweepx[k] = at->sweepx[k];
   PolderRun(place, PolderIluSolve, &at->kept, nras->set.single, at->val, &v);
   if (sums) PetscCall(NRASAdd_Private(nras, place, z));

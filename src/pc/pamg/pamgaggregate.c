@@ -8,6 +8,8 @@
 
 /* Rounds of the handshake; rows that are free after the last one stay single */
 #define PAMG_ROUNDS 12
+/* Counters of a pass, of which the last ones belong to its rounds */
+#define PAMG_COUNTS (8 + PAMG_ROUNDS)
 /* The greedy matching treats rows with more strong neighbours than this alike */
 #define PAMG_DEGREE 64
 /* On a grid, up to this fraction of the rows may stay single so that the coarse rows form a grid too */
@@ -82,7 +84,7 @@ static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PamgLevel *L, Pa
   PetscCall(PolderPlaceMalloc(place, n + 2, &w->ptr));
   PetscCall(PolderPlaceMalloc(place, n, &w->row));
   if (pamg->matching == PAMG_GREEDY) PetscCall(PolderPlaceMalloc(place, 3 * (size_t)n + PAMG_DEGREE + 1, &w->greedy));
-  PetscCall(PolderPlaceMalloc(place, 8, &w->count));
+  PetscCall(PolderPlaceMalloc(place, PAMG_COUNTS, &w->count));
   if (L->halo) {
     for (int b = 0; b < 2; ++b) PetscCall(PolderPlaceMalloc(place, n, &w->outside[b]));
     PetscCall(PolderPlaceMalloc(place, n, &w->mate));
@@ -150,8 +152,9 @@ static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
 /* Pairs the rows of A by a rule, starting from mate[]; *aligned: in lines along a direction, so that few rows are single */
 static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, const PolderPairRule *rule, PetscBool *aligned)
 {
-  const PetscInt n    = A->n;
-  PetscInt      *mate = pamg->mate, *left = w->left[0], nleft = n;
+  const PetscInt  n       = A->n;
+  PetscInt *const left[2] = {w->left[1], w->left[0]}, *mate = pamg->mate, rounds = PAMG_ROUNDS;
+  PolderRowList   rows = {n, NULL};
 
   PetscFunctionBegin;
   *aligned = PETSC_FALSE;
@@ -160,20 +163,18 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRo
     if (rule->place) PolderPairsDirections_Host(n, rule, mate, w->count + 1);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !*aligned; ++round) {
-    const PolderRowList rows = {nleft, round ? left : NULL};
-
-    left = w->left[round % 2];
+  if (rule->place && n) {
     PolderRun(pamg->place, PolderPairsPropose, A, rows, rule, mate, w->next);
-    if (!round && rule->place) {
-      PolderRun(pamg->place, PolderPairsDirections, n, rule, w->next, w->count + 1);
-      PolderRun(pamg->place, PolderPairsAlign, A, rule, w->count + 1, mate, w->next);
-    }
-    PolderRun(pamg->place, PolderPairsMatch, rows, w->next, mate, left, w->count);
-    PetscCall(PolderPlaceTake(pamg->place, 1, w->count, &nleft));
-    *aligned = (PetscBool)(!round && rule->place && nleft < PAMG_ALONE * n);
+    PolderRun(pamg->place, PolderPairsDirections, n, rule, w->next, w->count + 1);
+    PolderRun(pamg->place, PolderPairsAlign, A, rule, w->count + 1, mate, w->next);
+    PolderRun(pamg->place, PolderPairsMatch, rows, w->next, mate, w->left[0], w->count);
+    PetscCall(PolderPlaceTake(pamg->place, 1, w->count, &rows.n));
+    rows.row = w->left[0];
+    *aligned = (PetscBool)(rows.n < PAMG_ALONE * n);
+    rounds   = *aligned ? 0 : rounds - 1;
   }
-  PolderRun(pamg->place, PolderPairsSingle, nleft, left, mate);
+  PetscCall(pamg->place->zero(w->count + PAMG_COUNTS - PAMG_ROUNDS, sizeof(*w->count) * PAMG_ROUNDS));
+  PolderRun(pamg->place, PolderPairsRounds, A, rows, rule, rounds, mate, w->next, left, w->count + PAMG_COUNTS - PAMG_ROUNDS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,7 +186,7 @@ static PetscErrorCode PamgJudge(PC_PAMG *pamg, const PamgWork *w, const PamgLeve
                                 PetscInt *nc)
 {
   const PolderRows    A       = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
-  const PolderQuality quality = {PamgBound(pamg, L), !first, first ? pamg->diagonal : w->diagonal, first ? pamg->sum : w->sum};
+  const PolderQuality quality = {PamgBound(pamg, L), !first, (PetscBool)(join != NULL), first ? pamg->diagonal : w->diagonal, first ? pamg->sum : w->sum};
   PolderAggregates    P       = {L->n, *nc, agg, w->ptr, w->row};
   PetscInt           *bad     = w->left[0];
 
@@ -195,7 +196,11 @@ static PetscErrorCode PamgJudge(PC_PAMG *pamg, const PamgWork *w, const PamgLeve
     PolderRun(pamg->place, PolderPairsCompose, L->n, n, agg, *nc, w->whole);
     P.agg = w->whole;
   }
-  PetscCall(pamg->setup->members(w, &P));
+  PetscCall(pamg->setup->members(w, &P)); // left[] are scratch
+  if (join) {                             // what no row has joined has been judged, or is a pair that meets the bound
+    PetscCall(pamg->place->zero(bad, sizeof(*bad) * (size_t)*nc));
+    PolderRun(pamg->place, PolderQualityJoined, n, join, agg, bad);
+  }
   PolderRun(pamg->place, PolderQualityCheck, &P, &A, &quality, bad);
   PolderRun(pamg->place, PolderQualityUndo, n, agg, *nc, bad, pamg->mate, join);
   PetscCall(PamgNumber(pamg, w, n, join, agg, nc));
@@ -219,7 +224,7 @@ static PetscErrorCode PamgJoin(PC_PAMG *pamg, const PamgWork *w, const PamgLevel
   made->join    = NULL;
   made->regular = pamg->matching == PAMG_GREEDY && rule.place ? PETSC_TRUE : aligned;
   PetscCall(PamgNumber(pamg, w, n, NULL, made->agg, &made->n));
-  if (judged && (!first || rule.place)) PetscCall(PamgJudge(pamg, w, L, first, n, NULL, made->agg, &made->n));
+  if (judged && !first) PetscCall(PamgJudge(pamg, w, L, first, n, NULL, made->agg, &made->n));
   if (aligned || made->n < PAMG_POOR * n) PetscFunctionReturn(PETSC_SUCCESS);
   made->join = w->next;
   PolderRun(pamg->place, PolderPairsJoin, A, &rule, pamg->mate, made->join);

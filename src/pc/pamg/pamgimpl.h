@@ -211,8 +211,8 @@ typedef struct {
 /* The options come first, up to place: PamgWhole.alone gets a copy of them */
 typedef struct {
   PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
-  PetscInt      eliminate;                                             /* the most neighbours of a row that is eliminated, 0: none */
-  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanteliminate; /* as requested; PETSC_DECIDE: chosen by the place of the levels */
+  PetscInt      eliminate;                                                        /* the most neighbours of a row that is eliminated, 0: none */
+  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanteliminate, wantlimit; /* as requested; PETSC_DECIDE: chosen by the place of the levels */
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;

@@ -33,14 +33,15 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
 {
   const PetscInt smoothings = pamg->wantsmoother < 0 ? steps->smoothings : 1;
 
-  pamg->setup     = steps;
-  pamg->place     = steps->place;
-  pamg->smoother  = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : steps->smoother;
-  pamg->pre       = pamg->wantpre >= 0 ? pamg->wantpre : smoothings;
-  pamg->post      = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
-  pamg->klevels   = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
-  pamg->eliminate = pamg->wanteliminate >= 0 ? pamg->wanteliminate : steps->eliminate;
-  pamg->tight     = PETSC_FALSE;
+  pamg->setup       = steps;
+  pamg->place       = steps->place;
+  pamg->smoother    = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : steps->smoother;
+  pamg->pre         = pamg->wantpre >= 0 ? pamg->wantpre : smoothings;
+  pamg->post        = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
+  pamg->klevels     = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
+  pamg->eliminate   = pamg->wanteliminate >= 0 ? pamg->wanteliminate : steps->eliminate;
+  pamg->coarselimit = pamg->wantlimit >= 0 ? pamg->wantlimit : steps->coarselimit;
+  pamg->tight       = PETSC_FALSE;
   PCPAMGSetPrecision(pamg, pamg->wantprecision >= 0 ? (PamgPrecision)pamg->wantprecision : PAMG_DOUBLE);
 }
 

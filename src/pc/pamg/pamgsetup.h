@@ -39,7 +39,7 @@ struct _PamgSetUpSteps {
   const char        *where;    /* for the view */
   /* Defaults of options */
   PamgSmoother smoother;
-  PetscInt     smoothings, klevels, eliminate;
+  PetscInt     smoothings, klevels, eliminate, coarselimit;
   PetscBool    splitrhs; /* every smoother, not only Gauss-Seidel, needs L->localrhs */
   /* The diagonals of a matrix that stores them there, else NULL */
   PetscErrorCode (*diagonals)(Mat, const PolderDia **);
