@@ -3,21 +3,10 @@
 #include "stencil.cuh"
 #include "kernels/diaclassrow.h"
 
-/* Finds classes in every n-th group of rows; code != NULL: only in rows that have none yet */
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, int n, const unsigned char *__restrict__ code, PolderDiaClasses *C)
+/* Enters the class of a row of this key unless it is there; false: there is no place for it */
+static __device__ __forceinline__ bool PolderDiaClassEnter(const PolderDiaStencil &S, const unsigned long long (&a)[POLDER_DIA_WIDTH], unsigned int key,
+                                                           PolderDiaClasses *C)
 {
-  const PetscInt     i = (PetscInt)blockIdx.x * (n * POLDER_DIA_GROUP_ROWS) + (PetscInt)threadIdx.x;
-  unsigned long long a[POLDER_DIA_WIDTH];
-  unsigned int       key = 0, equals;
-
-  if (code && (C->rest == S.m || *(const volatile PetscInt *)&C->used == POLDER_DIA_CLASSLESS)) return; // the sample has failed, or there is no place
-  if (i < S.m && (!code || code[i] == POLDER_DIA_CLASSLESS)) {
-    PolderDiaRowBits(&S, i, a);
-    key = PolderDiaKeyOf(a);
-  }
-  equals = __match_any_sync(0xffffffffu, key);
-  if (!key || (int)(threadIdx.x % 32) != __ffs(equals) - 1) return;
   for (int p = 0; p < POLDER_DIA_PROBES; ++p) {
     const int    c     = PolderDiaPlace(key, p);
     unsigned int there = *(const volatile unsigned int *)&C->key[c];
@@ -29,9 +18,28 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
         PolderAtomicAdd(&C->used, 1);
       }
     }
-    if (!there || there == key) return;
+    if (!there || there == key) return true;
   }
-  if (!code) PolderAtomicAdd(&C->lost, __popc(equals));
+  return false;
+}
+
+/* Finds classes in every n-th group of rows; code != NULL: only in rows that have none yet. A warp counts its lost rows at once: they may be all rows */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, int n, const unsigned char *__restrict__ code, PolderDiaClasses *C)
+{
+  const PetscInt     i = (PetscInt)blockIdx.x * (n * POLDER_DIA_GROUP_ROWS) + (PetscInt)threadIdx.x;
+  unsigned long long a[POLDER_DIA_WIDTH];
+  unsigned int       key = 0, equals, lost;
+
+  if (code && (C->rest == S.m || *(const volatile PetscInt *)&C->used == POLDER_DIA_CLASSLESS)) return; // the sample has failed, or there is no place
+  if (i < S.m && (!code || code[i] == POLDER_DIA_CLASSLESS)) {
+    PolderDiaRowBits(&S, i, a);
+    key = PolderDiaKeyOf(a);
+  }
+  equals = __match_any_sync(0xffffffffu, key);
+  lost   = key && (int)(threadIdx.x % 32) == __ffs(equals) - 1 && !PolderDiaClassEnter(S, a, key, C) ? __popc(equals) : 0;
+  lost   = __reduce_add_sync(0xffffffffu, lost);
+  if (!code && lost && threadIdx.x % 32 == 0) PolderAtomicAdd(&C->lost, (PetscInt)lost);
 }
 
 /* Sets the codes and counts the rows in no class. ENTRIES: what stencil.entries is; AGAIN: goes over the rows in no class again */

@@ -12,16 +12,60 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-int PolderPairsPropose_CUDA(const PolderRows *rows, PolderRowList list, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
+/* Threads that look at the entries of a row, and the number of rows from which on one thread a row keeps the device as busy and moves fewer bytes */
+#define PAIRS_LANES 8
+#define PAIRS_MANY  131072
+
+/* The same value of the thread that is `apart` threads away in the row */
+template <class T>
+static __device__ __forceinline__ T PairsOther(unsigned int row, T value, int apart)
 {
-  const PolderPairRule r = *rule;
-  const PolderRows     A = *rows;
+  return __shfl_xor_sync(row, value, apart);
+}
 
-  return PolderForEach(list.n, stream, [=] __device__(PetscInt k) {
-    const PetscInt i = list.row ? list.row[k] : k;
+/* The proposal of row i, whose threads all call it, to next[i] */
+static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows &A, const PolderPairRule &rule, const PetscInt *mate, PetscInt *next)
+{
+  const int          lane = (int)threadIdx.x % PAIRS_LANES;
+  const unsigned int row  = ((1u << PAIRS_LANES) - 1) << (threadIdx.x % 32 - lane);
+  PolderPairOffer    x    = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
 
-    next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, &A, &r, mate) : POLDER_PAIR_NONE;
-  });
+  if (mate[i] == POLDER_PAIR_FREE) x = PolderPairLook(i, lane, PAIRS_LANES, &A, &rule, mate);
+  for (int o = PAIRS_LANES / 2; o > 0; o /= 2) {
+    const PolderPairOffer y         = {PairsOther(row, x.strongest, o), PairsOther(row, x.found, o), PairsOther(row, x.bucket, o),
+                                       PairsOther(row, x.order, o),     PairsOther(row, x.best, o),  PairsOther(row, x.at, o)};
+    const PetscReal       strongest = x.strongest > y.strongest ? x.strongest : y.strongest;
+
+    if (PolderPairBetter(&x, &y)) x = y;
+    x.strongest = strongest;
+  }
+  if (lane == 0) next[i] = PolderPairTake(i, &rule, &x);
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderPairsProposeKernel(const __grid_constant__ PolderRows A, PolderRowList rows, const __grid_constant__ PolderPairRule rule, const PetscInt *mate,
+                           PetscInt *next)
+{
+  PolderBegin();
+  const PetscInt k = (PetscInt)blockIdx.x * (POLDER_BLOCK / PAIRS_LANES) + (PetscInt)threadIdx.x / PAIRS_LANES;
+
+  if (k < rows.n) PairsPropose(rows.row ? rows.row[k] : k, A, rule, mate, next);
+}
+
+int PolderPairsPropose_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
+{
+  if (rows.n >= PAIRS_MANY) {
+    const PolderRows     all  = *A;
+    const PolderPairRule same = *rule;
+
+    return PolderForEach(rows.n, stream, [=] __device__(PetscInt k) {
+      const PetscInt i = rows.row ? rows.row[k] : k;
+
+      next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, &all, &same, mate) : POLDER_PAIR_NONE;
+    });
+  }
+  if (rows.n) PolderLaunchEarly(PolderPairsProposeKernel, PolderBlocks(rows.n, POLDER_BLOCK / PAIRS_LANES), POLDER_BLOCK, stream, *A, rows, *rule, mate, next);
+  return cudaGetLastError();
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
@@ -42,7 +86,7 @@ int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt ma
 }
 
 /* Blocks of a multiprocessor in the kernel of all rounds */
-#define PAIRS_CROWD 6
+#define PAIRS_CROWD 5
 
 struct PairsRounds {
   PolderRows     A;
@@ -59,11 +103,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, PAIRS_CROWD) PolderPairsR
   PetscInt                       n   = p.rows.n;
 
   for (PetscInt round = 0; n && round < p.rounds; ++round) {
-    for (PetscInt k = begin + own; k < n; k += step) {
-      const PetscInt i = row ? row[k] : k;
-
-      p.next[i] = p.mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, &p.A, &p.rule, p.mate) : POLDER_PAIR_NONE;
-    }
+    for (PetscInt k = (begin + own) / PAIRS_LANES; k < n; k += step / PAIRS_LANES) PairsPropose(row ? row[k] : k, p.A, p.rule, p.mate, p.next);
     grid.sync();
     for (PetscInt first = begin; first < n; first += step) {
       const PetscInt i = first + own >= n ? -1 : row ? row[first + own] : first + own;
@@ -89,7 +129,7 @@ int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const Polder
           count
   };
   void              *args[] = {&p};
-  const unsigned int blocks = PolderBlocks(rows.n, POLDER_BLOCK), most = PAIRS_CROWD * (unsigned int)PolderMultiprocessors();
+  const unsigned int blocks = PolderBlocks(rows.n, POLDER_BLOCK / PAIRS_LANES), most = PAIRS_CROWD * (unsigned int)PolderMultiprocessors();
 
   if (!rows.n) return cudaSuccess;
   return cudaLaunchCooperativeKernel((const void *)PolderPairsRoundsKernel, dim3(blocks < most ? blocks : most), dim3(POLDER_BLOCK), args, 0, stream);

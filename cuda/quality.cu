@@ -12,16 +12,16 @@
 /* Aggregates among which a warp looks for those of more than QUALITY_FEW rows */
 #define QUALITY_AMONG 8
 
-/* The work of G lanes on an aggregate of at most G rows */
+/* What G lanes share about an aggregate of at most G rows */
 template <int G>
 struct QualityWork {
-  PetscReal W[G][G + 1], share[G];
+  PetscReal share[G];
   PetscInt  row[G];
 };
 
 /*
-  As PolderQualityCheck_Host() for the m rows from P.row[first] on, one of the G lanes each; m <= 1: nothing to check. Called by all lanes of a warp, which go
-  through its aggregates at the same time
+  As PolderQualityCheck_Host() for the m rows from P.row[first] on, one of the G lanes each, with zeros for the others; m <= 1: nothing to check. Called by all
+  lanes of a warp, which go through its aggregates at the same time
 */
 template <int G>
 static __device__ bool PolderQualityHolds(PetscInt first, PetscInt m, const PolderAggregates &P, const PolderRows &A, const PolderQuality &q, QualityWork<G> &w)
@@ -30,20 +30,24 @@ static __device__ bool PolderQualityHolds(PetscInt first, PetscInt m, const Pold
   const PetscInt  mine  = lane < m ? P.row[first + lane] : -1;
   const PetscReal own   = lane < m ? PolderQualityCoupled(mine, &q) : 0;
   const int       steps = (int)__reduce_max_sync(0xffffffffu, (unsigned int)m);
-  PetscReal       total = own;
+  PetscReal       total = own, W[G] = {};
   bool            holds = true;
 
   for (int o = G / 2; o > 0; o /= 2) total += __shfl_xor_sync(0xffffffffu, total, o);
   w.share[lane] = total > 0 ? own / total : 0;
   w.row[lane]   = mine;
   __syncwarp();
-  if (lane < m) PolderQualityRow(lane, m, w.row, own, w.share, &A, q.kappa, w.W[lane]);
-  for (int k = 0; k + 1 < steps; ++k) {
-    __syncwarp();                                                                      // row k is finished
-    const PetscReal pivot = holds && k + 1 < m ? PolderQualityPivot(k, m, w.W[k]) : 0; // the same in all lanes of the aggregate
+  if (lane < m) PolderQualityRow(lane, G, w.row, own, w.share, &A, q.kappa, W);
+#pragma unroll
+  for (int k = 0; k + 1 < G; ++k) {
+    PetscReal V[G], pivot = PolderQualityPivot(k, G, W); // of row k in its lane
 
-    holds = holds && pivot >= 0;
-    if (holds && lane > k && lane < m) PolderQualityEliminate(k, lane, m, pivot, w.W[k], w.W[lane]);
+    if (k + 1 >= steps) break;
+    pivot = __shfl_sync(0xffffffffu, pivot, k, G);
+#pragma unroll
+    for (int j = k + 1; j < G; ++j) V[j] = __shfl_sync(0xffffffffu, W[j], k, G);
+    if (k + 1 < m) holds = holds && pivot >= 0;
+    if (holds && lane > k && lane < m) PolderQualityEliminate(k, lane, G, pivot, V, W);
   }
   __syncwarp(); // the next aggregate may use the memory
   return holds;

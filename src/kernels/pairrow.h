@@ -156,33 +156,63 @@ POLDER_PAIR PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, Pe
   return (PetscBool)(2 / (1 / PolderPairCoupled(di, si) + 1 / PolderPairCoupled(dj, sj)) <= kappa * a);
 }
 
-/* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE */
-POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
+/* What some entries of a row propose: the best free partner, its entry and its rank, and the strongest coupling of all */
+typedef struct {
+  PetscReal strongest, found;
+  unsigned  bucket, order;
+  PetscInt  best, at;
+} PolderPairOffer;
+
+/* The entries number first, first + step, ... of row i */
+POLDER_PAIR PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
 {
   const PetscReal *d = rule->d, *s = rule->s;
-  PetscReal        strongest = PolderPairOutside(i, rule), found = 0;
-  unsigned         bucket = 0, order = 0;
-  PetscInt         best = POLDER_PAIR_NONE;
+  PolderPairOffer  offer = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
 
-  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+  for (PetscInt k = A->i[i] + first; k < A->i[i + 1]; k += step) {
     const PetscInt  j = A->j[k];
     const PetscReal a = -PetscRealPart(A->a[k]);
     unsigned        b, o;
 
     if (j == i || !(a > 0)) continue;
-    if (a > strongest) strongest = a;
+    if (a > offer.strongest) offer.strongest = a;
     if (mate[j] != POLDER_PAIR_FREE) continue;
     b = PolderPairBucket(a);
-    if (b < bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
+    if (b < offer.bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
     o = PolderPairOrder(i, j, rule->place);
-    if (b > bucket || o > order || best < 0) {
-      best   = j;
-      bucket = b;
-      order  = o;
-      found  = a;
+    if (b > offer.bucket || o > offer.order || offer.best < 0) {
+      offer.best   = j;
+      offer.at     = k;
+      offer.bucket = b;
+      offer.order  = o;
+      offer.found  = a;
     }
   }
-  return found >= rule->threshold * strongest ? best : POLDER_PAIR_NONE;
+  return offer;
+}
+
+/* Of two offers of a row: is y the better one? Of equals the first entry is */
+POLDER_PAIR PetscBool PolderPairBetter(const PolderPairOffer *x, const PolderPairOffer *y)
+{
+  if (x->best < 0 || y->best < 0) return (PetscBool)(y->best >= 0);
+  if (x->bucket != y->bucket) return (PetscBool)(y->bucket > x->bucket);
+  return (PetscBool)(x->order != y->order ? y->order > x->order : y->at < x->at);
+}
+
+/* The partner that the offer of all entries of row i names, or POLDER_PAIR_NONE */
+POLDER_PAIR PetscInt PolderPairTake(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer)
+{
+  const PetscReal outside = PolderPairOutside(i, rule);
+
+  return offer->found >= rule->threshold * (offer->strongest > outside ? offer->strongest : outside) ? offer->best : POLDER_PAIR_NONE;
+}
+
+/* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE */
+POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
+{
+  const PolderPairOffer offer = PolderPairLook(i, 0, 1, A, rule, mate);
+
+  return PolderPairTake(i, rule, &offer);
 }
 
 /* Pairs row i with the row that it proposes to if that proposes to it, and leaves it single without such a row; is it still free? */

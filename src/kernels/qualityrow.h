@@ -4,6 +4,13 @@
 #include "pairrow.h"
 #include "quality.h"
 
+/* Loops whose bounds are constants where a device calls: arrays in registers need that they are unrolled */
+#if defined(__CUDA_ARCH__)
+  #define POLDER_UNROLL _Pragma("unroll")
+#else
+  #define POLDER_UNROLL
+#endif
+
 /* The part of the diagonal of row i that couples it to others */
 POLDER_PAIR PetscReal PolderQualityCoupled(PetscInt i, const PolderQuality *q)
 {
@@ -21,10 +28,15 @@ POLDER_PAIR PetscReal PolderQualityCoupled(PetscInt i, const PolderQuality *q)
 POLDER_PAIR void PolderQualityRow(PetscInt r, PetscInt m, const PetscInt row[], PetscReal c, const PetscReal share[], const PolderRows *A, PetscReal kappa,
                                   PetscReal W[])
 {
+  POLDER_UNROLL
   for (PetscInt k = 0; k < m; ++k) W[k] = k != r ? -c * share[k] : 0;
   for (PetscInt e = A->i[row[r]]; e < A->i[row[r] + 1]; ++e) {
+    const PetscInt  j = A->j[e];
+    const PetscReal w = kappa / 2 * PetscRealPart(A->a[e]);
+
+    POLDER_UNROLL
     for (PetscInt k = 0; k < m; ++k) {
-      if (k != r && row[k] == A->j[e]) W[k] -= kappa / 2 * PetscRealPart(A->a[e]);
+      if (k != r && row[k] == j) W[k] -= w;
     }
   }
 }
@@ -34,6 +46,7 @@ POLDER_PAIR PetscReal PolderQualityPivot(PetscInt k, PetscInt m, const PetscReal
 {
   PetscReal sum = 0, size = 0;
 
+  POLDER_UNROLL
   for (PetscInt j = k + 1; j < m; ++j) {
     sum += W[j];
     size += W[j] < 0 ? -W[j] : W[j];
@@ -47,6 +60,7 @@ POLDER_PAIR void PolderQualityEliminate(PetscInt k, PetscInt r, PetscInt m, Pets
 {
   const PetscReal f = pivot > 0 ? W[k] / pivot : 0;
 
+  POLDER_UNROLL
   for (PetscInt j = k + 1; j < m; ++j) {
     if (j != r) W[j] += f * V[j];
   }

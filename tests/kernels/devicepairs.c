@@ -544,7 +544,7 @@ static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool
 
 static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
 {
-  const size_t nsizes = PETSC_STATIC_ARRAY_LENGTH(Sizes) - (small ? 2 : 0);
+  const size_t nsizes = PETSC_STATIC_ARRAY_LENGTH(Sizes) - (small ? 3 : 0);
 
   PetscFunctionBeginUser;
   for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++g) {

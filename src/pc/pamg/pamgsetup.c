@@ -8,6 +8,8 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
+/* Rows of the last level where the user names no number and the levels are grids */
+#define PAMG_COARSE_LIMIT 400
 /* Coarsening stops when a level has more than this fraction of the rows of the level before */
 #define PAMG_STALL 0.9
 /* Part of the excess of energy that the factor of a coarse correction takes back */
@@ -40,7 +42,7 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
   pamg->post        = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
   pamg->klevels     = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
   pamg->eliminate   = pamg->wanteliminate >= 0 ? pamg->wanteliminate : steps->eliminate;
-  pamg->coarselimit = pamg->wantlimit >= 0 ? pamg->wantlimit : steps->coarselimit;
+  pamg->coarselimit = pamg->wantlimit >= 0 ? pamg->wantlimit : PAMG_COARSE_LIMIT;
   pamg->tight       = PETSC_FALSE;
   PCPAMGSetPrecision(pamg, pamg->wantprecision >= 0 ? (PamgPrecision)pamg->wantprecision : PAMG_DOUBLE);
 }
@@ -201,6 +203,15 @@ static PetscErrorCode PamgSetUpEntries(PC pc, PetscInt l, PetscBool refresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The most rows of a last level: a level of pairs takes longer to set up than one of boxes, and on a device a product with an inverse of a thousand rows takes
+  less time than a level
+*/
+static PetscInt PamgCoarseLimit(const PC_PAMG *pamg, PetscInt l)
+{
+  return pamg->wantlimit < 0 && l && !pamg->level[l - 1].isgrid ? pamg->setup->pairslimit : pamg->coarselimit;
+}
+
 /* Sets up level l and makes the rows of the next one; *last: there is no next level */
 static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
 {
@@ -210,7 +221,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
 
   PetscFunctionBegin;
   PetscCall(PamgBeginLevel(pamg, l));
-  *last = (PetscBool)(L->N <= pamg->coarselimit || l + 1 >= pamg->maxlevels);
+  *last = (PetscBool)(L->N <= PamgCoarseLimit(pamg, l) || l + 1 >= pamg->maxlevels);
   if (!*last) PetscCall(PCPAMGMallocJudged(pamg, L->n));
   if (!l) PetscCall(PCPAMGMallocExcess(pamg));
   L->ahead = (PetscBool)(!*last && PCPAMGMayRunAhead(pamg, L));

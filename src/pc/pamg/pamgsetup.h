@@ -39,8 +39,8 @@ struct _PamgSetUpSteps {
   const char        *where;    /* for the view */
   /* Defaults of options */
   PamgSmoother smoother;
-  PetscInt     smoothings, klevels, eliminate, coarselimit;
-  PetscBool    splitrhs; /* every smoother, not only Gauss-Seidel, needs L->localrhs */
+  PetscInt     smoothings, klevels, eliminate, pairslimit; /* pairslimit: rows of the last level where the one before has pairs */
+  PetscBool    splitrhs;                                   /* every smoother, not only Gauss-Seidel, needs L->localrhs */
   /* The diagonals of a matrix that stores them there, else NULL */
   PetscErrorCode (*diagonals)(Mat, const PolderDia **);
   /* Is the matrix symmetric to rounding, as far as a cheap test can tell? */
