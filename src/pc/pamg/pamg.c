@@ -421,7 +421,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Maximum number of rows of the last level, -1: automatic", PETSC_DECIDE, PETSC_MAX_INT,
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Maximum number of rows of the last level", PETSC_DECIDE, PETSC_MAX_INT,
                         &pamg->wantlimit, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most this many rows is replicated on each", PETSC_DECIDE,
                         PAMG_GATHER, &pamg->gatherlimit, &changed));
