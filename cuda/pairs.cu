@@ -1,6 +1,6 @@
 /*
-  Pairwise aggregation, one thread a row: proposals, pairs, the numbers of the aggregates and the rows of each. All counters are integers, so results do not
-  depend on the order.
+  Pairwise aggregation, mostly one thread a row: proposals, pairs, the numbers of the aggregates and the rows of each. All counters are integers, so results do
+  not depend on the order.
 */
 #include "foreach.cuh"
 #include "index.cuh"
@@ -85,7 +85,7 @@ int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt ma
   return err ? err : cudaGetLastError();
 }
 
-/* Blocks of a multiprocessor in the kernel of all rounds */
+/* Blocks for which a multiprocessor of the H100 has registers in the kernel of all rounds */
 #define PAIRS_CROWD 5
 
 struct PairsRounds {
@@ -121,6 +121,18 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, PAIRS_CROWD) PolderPairsR
   }
 }
 
+/* Blocks that are on the device at the same time: each waits for all others */
+static unsigned int PairsAtOnce(void)
+{
+  static const int crowd = [] {
+    int n = 0;
+
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, PolderPairsRoundsKernel, POLDER_BLOCK, 0) == cudaSuccess && n > 0 ? n : 1;
+  }();
+
+  return (unsigned int)(crowd * PolderMultiprocessors());
+}
+
 int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
                            PetscInt *const left[2], PetscInt count[], PolderStream stream)
 {
@@ -129,7 +141,7 @@ int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const Polder
           count
   };
   void              *args[] = {&p};
-  const unsigned int blocks = PolderBlocks(rows.n, POLDER_BLOCK / PAIRS_LANES), most = PAIRS_CROWD * (unsigned int)PolderMultiprocessors();
+  const unsigned int blocks = PolderBlocks(rows.n, POLDER_BLOCK / PAIRS_LANES), most = PairsAtOnce();
 
   if (!rows.n) return cudaSuccess;
   return cudaLaunchCooperativeKernel((const void *)PolderPairsRoundsKernel, dim3(blocks < most ? blocks : most), dim3(POLDER_BLOCK), args, 0, stream);
