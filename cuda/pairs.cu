@@ -16,24 +16,18 @@
 #define PAIRS_LANES 8
 #define PAIRS_MANY  131072
 
-/* The same value of the thread that is `apart` threads away in the row */
-template <class T>
-static __device__ __forceinline__ T PairsOther(unsigned int row, T value, int apart)
-{
-  return __shfl_xor_sync(row, value, apart);
-}
-
-/* The proposal of row i, whose threads all call it, to next[i] */
+/* The proposal of row i, whose LANES threads all call it, to next[i] */
+template <int LANES>
 static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows &A, const PolderPairRule &rule, const PetscInt *mate, PetscInt *next)
 {
-  const int          lane = (int)threadIdx.x % PAIRS_LANES;
-  const unsigned int row  = ((1u << PAIRS_LANES) - 1) << (threadIdx.x % 32 - lane);
+  const int          lane = (int)threadIdx.x % LANES;
+  const unsigned int row  = ((1u << LANES) - 1) << (threadIdx.x % 32 - lane);
   PolderPairOffer    x    = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
 
-  if (mate[i] == POLDER_PAIR_FREE) x = PolderPairLook(i, lane, PAIRS_LANES, &A, &rule, mate);
-  for (int o = PAIRS_LANES / 2; o > 0; o /= 2) {
-    const PolderPairOffer y         = {PairsOther(row, x.strongest, o), PairsOther(row, x.found, o), PairsOther(row, x.bucket, o),
-                                       PairsOther(row, x.order, o),     PairsOther(row, x.best, o),  PairsOther(row, x.at, o)};
+  if (mate[i] == POLDER_PAIR_FREE) x = PolderPairLook(i, lane, LANES, &A, &rule, mate);
+  for (int o = LANES / 2; o > 0; o /= 2) {
+    const auto            other     = [=](auto value) { return __shfl_xor_sync(row, value, o); };
+    const PolderPairOffer y         = {other(x.strongest), other(x.found), other(x.bucket), other(x.order), other(x.best), other(x.at)};
     const PetscReal       strongest = x.strongest > y.strongest ? x.strongest : y.strongest;
 
     if (PolderPairBetter(&x, &y)) x = y;
@@ -42,29 +36,27 @@ static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows
   if (lane == 0) next[i] = PolderPairTake(i, &rule, &x);
 }
 
+template <int LANES>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderPairsProposeKernel(const __grid_constant__ PolderRows A, PolderRowList rows, const __grid_constant__ PolderPairRule rule, const PetscInt *mate,
                            PetscInt *next)
 {
   PolderBegin();
-  const PetscInt k = (PetscInt)blockIdx.x * (POLDER_BLOCK / PAIRS_LANES) + (PetscInt)threadIdx.x / PAIRS_LANES;
+  const PetscInt k = (PetscInt)blockIdx.x * (POLDER_BLOCK / LANES) + (PetscInt)threadIdx.x / LANES;
 
-  if (k < rows.n) PairsPropose(rows.row ? rows.row[k] : k, A, rule, mate, next);
+  if (k < rows.n) PairsPropose<LANES>(rows.row ? rows.row[k] : k, A, rule, mate, next);
+}
+
+template <int LANES>
+static void PairsProposeLaunch(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt *mate, PetscInt *next, PolderStream stream)
+{
+  PolderLaunchEarly(PolderPairsProposeKernel<LANES>, PolderBlocks(rows.n, POLDER_BLOCK / LANES), POLDER_BLOCK, stream, *A, rows, *rule, mate, next);
 }
 
 int PolderPairsPropose_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
 {
-  if (rows.n >= PAIRS_MANY) {
-    const PolderRows     all  = *A;
-    const PolderPairRule same = *rule;
-
-    return PolderForEach(rows.n, stream, [=] __device__(PetscInt k) {
-      const PetscInt i = rows.row ? rows.row[k] : k;
-
-      next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, &all, &same, mate) : POLDER_PAIR_NONE;
-    });
-  }
-  if (rows.n) PolderLaunchEarly(PolderPairsProposeKernel, PolderBlocks(rows.n, POLDER_BLOCK / PAIRS_LANES), POLDER_BLOCK, stream, *A, rows, *rule, mate, next);
+  if (rows.n >= PAIRS_MANY) PairsProposeLaunch<1>(A, rows, rule, mate, next, stream);
+  else if (rows.n) PairsProposeLaunch<PAIRS_LANES>(A, rows, rule, mate, next, stream);
   return cudaGetLastError();
 }
 
@@ -103,7 +95,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, PAIRS_CROWD) PolderPairsR
   PetscInt                       n   = p.rows.n;
 
   for (PetscInt round = 0; n && round < p.rounds; ++round) {
-    for (PetscInt k = (begin + own) / PAIRS_LANES; k < n; k += step / PAIRS_LANES) PairsPropose(row ? row[k] : k, p.A, p.rule, p.mate, p.next);
+    for (PetscInt k = (begin + own) / PAIRS_LANES; k < n; k += step / PAIRS_LANES) PairsPropose<PAIRS_LANES>(row ? row[k] : k, p.A, p.rule, p.mate, p.next);
     grid.sync();
     for (PetscInt first = begin; first < n; first += step) {
       const PetscInt i = first + own >= n ? -1 : row ? row[first + own] : first + own;
@@ -142,8 +134,9 @@ int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const Polder
   };
   void              *args[] = {&p};
   const unsigned int blocks = PolderBlocks(rows.n, POLDER_BLOCK / PAIRS_LANES), most = PairsAtOnce();
+  const int          err = (int)cudaMemsetAsync(count, 0, sizeof(*count) * (size_t)rounds, stream);
 
-  if (!rows.n) return cudaSuccess;
+  if (err || !rows.n) return err;
   return cudaLaunchCooperativeKernel((const void *)PolderPairsRoundsKernel, dim3(blocks < most ? blocks : most), dim3(POLDER_BLOCK), args, 0, stream);
 }
 

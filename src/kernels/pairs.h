@@ -37,7 +37,7 @@ PETSC_INTERN void   PolderPairsMatch_Host(PolderRowList rows, const PetscInt nex
 POLDER_LAUNCHER int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream);
 /*
   Both for as many rounds, each with the rows that the one before has left free; rows that are free after the last one become single. left[2][] and next[] are
-  scratch, left[0] other than rows.row. Device: so is count[rounds], which begins with zeros; one kernel
+  scratch, left[0] other than rows.row. Device: so is count[rounds]; one kernel
 */
 PETSC_INTERN void PolderPairsRounds_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
                                          PetscInt *const left[2], PetscInt count[]);

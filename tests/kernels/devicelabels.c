@@ -18,8 +18,7 @@ PetscErrorCode Compare(PetscInt n, const PetscInt host[], const PetscInt device[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n numbers from -2 or -1 to below - 1, in host and device memory */
-static PetscErrorCode RandomIndices(PetscInt n, PetscInt least, PetscInt below, PetscInt **host, PetscInt **device)
+PetscErrorCode RandomIndices(PetscInt n, PetscInt least, PetscInt below, PetscInt **host, PetscInt **device)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, host));

@@ -245,7 +245,6 @@ static PetscErrorCode TestMatching(const Rows *A, const PolderPairRule rule[2], 
   PetscCall(CreateIndices(n, &next));
   for (int b = 0; b < 2; ++b) PetscCall(CreateIndices(n, &left[b]));
   PetscCall(CreateIndices(4 + rounds, &count));
-  PetscCall(PolderDeviceZero(count.d + 4, sizeof(PetscInt) * (size_t)rounds));
   if (!all) {
     PolderPairsPropose_Host(&here, list, &rule[0], mate->h, next.h);
     PolderLaunch(PolderPairsPropose_CUDA(&far, list_d, &rule[1], mate->d, next.d, stream));

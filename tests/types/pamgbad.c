@@ -172,7 +172,7 @@ static PetscErrorCode TestTaken(Bad bad, Mat A)
   char      options[256];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(options, sizeof(options), LASTLEVEL "-ksp_type fcg -ksp_max_it 2000 -pc_type pamg -pc_pamg_cycle k %s", Options(bad)));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type fcg -ksp_max_it 2000 -pc_type pamg -pc_pamg_cycle k %s", Options(bad)));
   if (bad == DISCONNECTED || bad == SINGULAR) { // a kernel of nine vectors, or of one, that nobody told of: a right-hand side in the range
     Vec x, b;
 

@@ -178,7 +178,7 @@ static PetscErrorCode CheckTraffic(const char options[])
   Mat                      A;
   Vec                      r, z;
   PC                       pc;
-  PetscBool                alone;
+  PetscBool                peers;
 
   PetscFunctionBeginUser;
   PetscCall(PetscLogDefaultBegin());
@@ -204,8 +204,8 @@ static PetscErrorCode CheckTraffic(const char options[])
     PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event[e], &info));
     info.CpuToGpuSize += info.GpuToCpuSize - before.CpuToGpuSize - before.GpuToCpuSize;
     PetscCall(PetscInfo(NULL, "%s, %s: %g bytes, a vector has %g\n", options, what[e], info.CpuToGpuSize, 8.0 * n));
-    alone = PolderHaloOnlyLaunches(((PC_PAMG *)pc->data)->level[0].halo);
-    PetscCheck(info.CpuToGpuSize > 0 && (!alone || info.CpuToGpuSize < sizeof(PetscScalar) * (size_t)n / 16), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+    peers = PolderHaloOnlyLaunches(((PC_PAMG *)pc->data)->level[0].halo);
+    PetscCheck(info.CpuToGpuSize > 0 && (!peers || info.CpuToGpuSize < sizeof(PetscScalar) * (size_t)n / 16), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s, %s: %g bytes to and from the device", options, what[e], info.CpuToGpuSize);
   }
   PetscCheck(((PC_PAMG *)pc->data)->place->device && ((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,

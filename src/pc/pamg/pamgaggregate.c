@@ -173,7 +173,6 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRo
     *aligned = (PetscBool)(rows.n < PAMG_ALONE * n);
     rounds   = *aligned ? 0 : rounds - 1;
   }
-  PetscCall(pamg->place->zero(w->count + PAMG_COUNTS - PAMG_ROUNDS, sizeof(*w->count) * PAMG_ROUNDS));
   PolderRun(pamg->place, PolderPairsRounds, A, rows, rule, rounds, mate, w->next, left, w->count + PAMG_COUNTS - PAMG_ROUNDS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,8 +8,6 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* Rows of the last level where the user names no number and the levels are grids */
-#define PAMG_COARSE_LIMIT 400
 /* Coarsening stops when a level has more than this fraction of the rows of the level before */
 #define PAMG_STALL 0.9
 /* Part of the excess of energy that the factor of a coarse correction takes back */

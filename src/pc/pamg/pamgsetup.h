@@ -5,6 +5,8 @@
 
 /* A row whose diagonal exceeds this multiple of the sum of its other magnitudes needs no aggregate (Notay 2010) */
 #define PAMG_LONE 5.0
+/* Rows of the last level where the user names no number: on the host, and below boxes */
+#define PAMG_COARSE_LIMIT 400
 
 /* What is found of a level before any step: steps add to it */
 static const PamgFindings PamgNothing = {.row = INT64_MAX};

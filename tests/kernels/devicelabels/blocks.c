@@ -45,25 +45,15 @@ static PetscErrorCode BlockDestroy(Block *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Integers from least to 3 */
-static PetscErrorCode Indices(PetscInt n, PetscInt least, PetscInt **host, PetscInt **device)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, host));
-  for (PetscInt i = 0; i < n; ++i) (*host)[i] = Next(4 - least) + least;
-  PetscCall(PolderDeviceUpload(sizeof(**host) * (size_t)n, *host, device));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Rows without region join a neighbour, layer by layer */
 static PetscErrorCode TestRegions(PetscInt m, PetscInt nghost, const Block *own, const Block *off, PolderStream stream, PetscInt *wrong)
 {
   PetscInt *comp, *comp_d, *ghost, *ghost_d, *next, *next_d;
 
   PetscFunctionBeginUser;
-  PetscCall(Indices(m, -2, &comp, &comp_d));
-  PetscCall(Indices(nghost, -2, &ghost, &ghost_d));
-  PetscCall(Indices(m, -2, &next, &next_d));
+  PetscCall(RandomIndices(m, -2, 4, &comp, &comp_d));
+  PetscCall(RandomIndices(nghost, -2, 4, &ghost, &ghost_d));
+  PetscCall(RandomIndices(m, -2, 4, &next, &next_d));
   for (int round = 0; round < 3; ++round) {
     PolderRegionsNext_Host(own->host, off->host, comp, ghost, next);
     PolderLaunch(PolderRegionsNext_CUDA(own->device, off->device, comp_d, ghost_d, next_d, stream));
@@ -88,8 +78,8 @@ static PetscErrorCode TestEdges(PetscInt m, PetscInt nghost, PetscReal jump, con
 
   PetscFunctionBeginUser;
   for (int k = 0; k < 2; ++k) {
-    PetscCall(Indices(k ? nghost : m, -1, &cls[k], &cls_d[k]));
-    PetscCall(Indices(k ? nghost : m, -1, &comp[k], &comp_d[k]));
+    PetscCall(RandomIndices(k ? nghost : m, -1, 4, &cls[k], &cls_d[k]));
+    PetscCall(RandomIndices(k ? nghost : m, -1, 4, &comp[k], &comp_d[k]));
     PetscCall(Random(k ? nghost : m, &scale[k], &scale_d[k]));
   }
   PetscCall(PetscMalloc1(2 * off->nz, &edge));
@@ -115,7 +105,7 @@ static PetscErrorCode TestColumns(PetscInt nghost, const Block *off, PolderStrea
   PetscInt *garray, *garray_d, *col, *col_d;
 
   PetscFunctionBeginUser;
-  PetscCall(Indices(nghost, -1, &garray, &garray_d));
+  PetscCall(RandomIndices(nghost, -1, 4, &garray, &garray_d));
   PetscCall(PetscMalloc1(off->nz, &col));
   PetscCall(PolderDeviceMalloc(sizeof(*col_d) * (size_t)off->nz, &col_d));
   PolderColumnsAcross_Host(off->nz, off->host.j, garray, 7, col);
