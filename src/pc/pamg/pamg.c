@@ -374,11 +374,12 @@ static PetscErrorCode PamgOption(PolderOptionItems PetscOptionsObject, const cha
 static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscInt lowest, PetscInt highest,
                                   PetscInt *value, PetscBool *changed)
 {
-  PetscInt now = *value;
+  PetscInt  now = *value;
+  PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(PolderOptionsInt(PetscOptionsObject, name, text, "PCPAMG", lowest, highest, &now, NULL));
-  PolderCheckBounds(PetscObjectComm((PetscObject)pc), name, now, lowest, highest);
+  PetscCall(PolderOptionsInt(PetscOptionsObject, name, text, "PCPAMG", lowest, highest, &now, &set));
+  if (set) PolderCheckBounds(PetscObjectComm((PetscObject)pc), name, now, lowest, highest);
   if (now != *value) *changed = PETSC_TRUE;
   *value = now;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -421,7 +422,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Maximum number of rows of the last level", PETSC_DECIDE, PETSC_MAX_INT,
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Maximum number of rows of the last level; not given: automatic", 1, PETSC_MAX_INT,
                         &pamg->wantlimit, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most this many rows is replicated on each", PETSC_DECIDE,
                         PAMG_GATHER, &pamg->gatherlimit, &changed));
@@ -477,7 +478,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_quality <16>                  - largest two-grid condition number of an aggregate; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
-.  -pc_pamg_coarse_limit <-1>             - maximum number of rows of the last level; -1: 400, on a device 1100 below levels of pairs
+.  -pc_pamg_coarse_limit <automatic>      - maximum number of rows of the last level; automatic: 400, on a device 1100 below levels of pairs
 .  -pc_pamg_gather <300000 or 8000>       - several processes: a level of at most this many rows (300000: grids on devices), and coarser ones, are replicated
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
 .  -pc_pamg_precision <auto> (double,single,half,auto) - precision of the levels and of the cycle; auto: half on grids whose coefficients allow it, else double
