@@ -10,13 +10,16 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderPeersSumKernel(cons
   if (k < n) {
     PolderPeersPut(peers, number, k, value[k]);
     value[k] = PolderPeersTake(peers, number, k);
+  } else if (k == 0) {
+    PolderPeersPut(peers, number, 0, 0);
+    PolderPeersTake(peers, number, 0);
   }
   if (PolderEndsLast(&mine->finished, gridDim.x)) mine->count = number;
 }
 
 int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream)
 {
-  if (n > 0) PolderPeersSumKernel<<<PolderBlocks(n, POLDER_BLOCK), n <= 32 ? 32 : POLDER_BLOCK, 0, stream>>>(*peers, n, value);
+  PolderPeersSumKernel<<<n ? PolderBlocks(n, POLDER_BLOCK) : 1, n <= 32 ? 32 : POLDER_BLOCK, 0, stream>>>(*peers, n, value);
   return cudaGetLastError();
 }
 

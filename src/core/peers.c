@@ -361,6 +361,22 @@ PetscErrorCode PolderPeersGetLeastRows(MPI_Comm comm, PetscInt *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What a process launches from now on runs after what all of them have launched so far. The hosts do not wait, except for the memory of the sums itself */
+static PetscErrorCode PolderPeersWait_Private(PolderPeers p)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!p->view.box[p->rank]) {
+    PetscCall(PolderDeviceSynchronize());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderPeersCheck_Stores(p));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderPeersSum_CUDA(&p->view, 0, NULL, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece)
 {
   const size_t want = (bytes + POLDER_PIECE - 1) / POLDER_PIECE * POLDER_PIECE;
@@ -383,7 +399,7 @@ PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece
   slab->used += want;
   ++slab->pieces;
   PetscCall(PolderDeviceZero(piece->here, want));
-  PetscCall(PolderDeviceSynchronize()); // before any process writes to it
+  PetscCall(PolderPeersWait_Private(p)); // before any process writes to it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,7 +31,8 @@ PETSC_INTERN PetscErrorCode PolderPeersGetTransport(MPI_Comm, const char **name)
 /* -polder_min_rows_per_gpu: with fewer rows a process, each solves the whole problem on its GPU; 0: never, negative: where that is faster. rrbcg shares grids
    with at least so many rows a process; negative: where that is faster. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGetLeastRows(MPI_Comm comm, PetscInt *rows);
-/* Zeroed memory of processes that store into each other's; each process chooses its number of bytes, zero included. Collective; waits for the device */
+/* Zeroed memory of processes that store into each other's; each process chooses its number of bytes, zero included. Kernels that are launched after it may
+   store there. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersMalloc(PolderPeers, size_t bytes, PolderPiece *);
 PETSC_INTERN PetscErrorCode PolderPeersFree(PolderPeers, PolderPiece *);
 /* The local address of the memory of process `rank` at this offset of this slab */

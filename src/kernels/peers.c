@@ -74,6 +74,13 @@ static PetscScalar PolderCellReal_Private(const PolderCell *cell, uint64_t numbe
   return value;
 }
 
+/* Sends a value to all processes and waits for theirs */
+static void PolderPeersBarrier_Private(const PolderPeersView *peers, uint64_t number)
+{
+  for (int r = 0; r < peers->size; ++r) PolderCellStore_Private(&peers->box[r]->cell[number % 2][peers->rank][0], 0, number);
+  for (int r = 0; r < peers->size; ++r) (void)PolderCellReal_Private(&peers->box[peers->rank]->cell[number % 2][r][0], number, r, &peers->patience);
+}
+
 void PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar value[])
 {
   PolderMailbox *mine   = peers->box[peers->rank];
@@ -90,6 +97,7 @@ void PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar v
     for (int r = 0; r < peers->size; ++r) sum += PolderCellReal_Private(&mine->cell[half][r][k], number, r, &peers->patience);
     value[k] = sum;
   }
+  if (!n) PolderPeersBarrier_Private(peers, number);
 }
 
 /* Where message sent[k] + 1 for neighbour k begins, and its token */

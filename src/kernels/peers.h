@@ -44,7 +44,8 @@ typedef struct {
   PolderPatience patience;
 } PolderPeersView;
 
-/* value[k] <- the sum of value[k] over all processes, in the order of their ranks, n <= POLDER_PEERS_SUMS; NaN when a process does not answer in time */
+/* value[k] <- the sum of value[k] over all processes, in the order of their ranks, n <= POLDER_PEERS_SUMS; NaN when a process does not answer in time. n = 0:
+   the processes only wait for each other */
 PETSC_INTERN void   PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar value[]);
 POLDER_LAUNCHER int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream);
 

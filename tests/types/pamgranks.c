@@ -165,8 +165,8 @@ static PetscErrorCode TestUncoloured(void)
 }
 
 /*
-  What goes over the bus in a set-up, a refresh and a cycle on two processes with whole planes: less than a sixteenth of a vector of the first level. Processes
-  that share a GPU exchange by their hosts, the gathered level too
+  What goes over the bus in a set-up and a refresh on two processes with whole planes: less than a sixteenth of a vector of the first level. In a cycle nothing
+  goes there. Processes that share a GPU exchange by their hosts, the gathered level too
 */
 #if defined(PETSC_HAVE_DEVICE)
 static PetscErrorCode CheckTraffic(const char options[])
@@ -174,6 +174,7 @@ static PetscErrorCode CheckTraffic(const char options[])
   static const char *const what[] = {"set-up", "refresh", "cycle"};
   PetscEventPerfInfo       before, info;
   PetscLogEvent            event[3];
+  PetscLogDouble           most;
   PetscInt                 n;
   Mat                      A;
   Vec                      r, z;
@@ -189,6 +190,7 @@ static PetscErrorCode CheckTraffic(const char options[])
   PetscCall(CreatePC(A, "", &pc)); // the rows of the matrix are on the device afterwards
   PetscCall(PCDestroy(&pc));
   PetscCall(MatGetLocalSize(A, &n, NULL));
+  most = sizeof(PetscScalar) * (PetscLogDouble)n / 16;
   for (int e = 0; e < 3; ++e) {
     PetscCall(PetscLogEventRegister(what[e], MAT_CLASSID, &event[e]));
     if (e == 1) { // the matrix takes its values to the device for a product
@@ -205,7 +207,8 @@ static PetscErrorCode CheckTraffic(const char options[])
     info.CpuToGpuSize += info.GpuToCpuSize - before.CpuToGpuSize - before.GpuToCpuSize;
     PetscCall(PetscInfo(NULL, "%s, %s: %g bytes, a vector has %g\n", options, what[e], info.CpuToGpuSize, 8.0 * n));
     peers = PolderHaloOnlyLaunches(((PC_PAMG *)pc->data)->level[0].halo);
-    PetscCheck(info.CpuToGpuSize > 0 && (!peers || info.CpuToGpuSize < sizeof(PetscScalar) * (size_t)n / 16), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+    if (peers && e == 2) most = 0;
+    PetscCheck((info.CpuToGpuSize > 0 || !most) && (!peers || info.CpuToGpuSize <= most), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s, %s: %g bytes to and from the device", options, what[e], info.CpuToGpuSize);
   }
   PetscCheck(((PC_PAMG *)pc->data)->place->device && ((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,

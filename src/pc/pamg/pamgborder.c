@@ -78,35 +78,36 @@ static PetscErrorCode PamgAgree(const PamgLevel *L, PetscBool holds, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  An exchange of the first and the last plane of boxes of each process, which has n values from number `first` on. *halo is `other` where that has the same
-  ghosts on all processes
-*/
-static PetscErrorCode PamgExchangePlanes(const PamgLevel *L, PetscInt n, PetscInt first, PolderHalo other, PolderHalo *halo)
+/* *planes <- the exchange of the next level, which may be NULL, instead, where it has the same ghosts on all processes */
+static PetscErrorCode PamgSharePlanes(MPI_Comm comm, PolderHalo next, PolderHalo *planes)
 {
-  const PamgBorder *X = &L->border;
-  const PetscInt   *ours, *theirs;
-  PetscInt          count, have;
-  PetscMPIInt       same;
-  PolderHalo        planes;
+  const PetscInt *ours, *theirs;
+  PetscInt        count, have;
+  PetscMPIInt     same;
 
   PetscFunctionBegin;
-  PetscCall(PolderHaloCreatePlanes(L->comm, n, first, X->B.cplane, X->beside, &planes));
-  *halo = planes;
-  if (!other) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderHaloGetGhosts(planes, &count, &ours));
-  PetscCall(PolderHaloGetGhosts(other, &have, &theirs));
+  if (!next) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloGetGhosts(*planes, &count, &ours));
+  PetscCall(PolderHaloGetGhosts(next, &have, &theirs));
   same = have == count;
   for (PetscInt k = 0; k < count && same; ++k) same = ours[k] == theirs[k];
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, L->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, comm));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderHaloDestroy(halo));
-  *halo = other;
+  PetscCall(PolderHaloDestroy(planes));
+  *planes = next;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* X->beside[] <- the processes before and after this one among those with rows, -1 where there is none; *before <- how many come before; X->first */
-static PetscErrorCode PamgFindBeside(const PamgLevel *L, PamgBorder *X, PetscInt *before)
+/* An exchange of the first and the last plane of boxes of each process, which has n values from number `first` on */
+static PetscErrorCode PamgExchangePlanes(const PamgLevel *L, PetscInt n, PetscInt first, PolderHalo *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderHaloCreatePlanes(L->comm, n, first, L->border.B.cplane, L->border.beside, halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* X->beside[] <- the processes before and after this one among those with rows, -1 where there is none; X->before; X->first */
+static PetscErrorCode PamgFindBeside(const PamgLevel *L, PamgBorder *X)
 {
   const PetscInt mine[2] = {L->n > 0, L->nc};
   PetscInt      *all;
@@ -117,10 +118,10 @@ static PetscErrorCode PamgFindBeside(const PamgLevel *L, PamgBorder *X, PetscInt
   PetscCallMPI(MPI_Comm_rank(L->comm, &rank));
   PetscCall(PetscMalloc1(2 * size, &all));
   PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT, all, 2, MPIU_INT, L->comm));
-  *before = X->first = 0;
+  X->before = X->first = 0;
   X->beside[0] = X->beside[1] = -1;
   for (PetscMPIInt r = 0; r < rank; ++r) {
-    *before += all[2 * r];
+    X->before += all[2 * r];
     X->first += all[2 * r + 1];
     if (L->n && all[2 * r]) X->beside[0] = r;
   }
@@ -138,7 +139,6 @@ PetscErrorCode PCPAMGFindBorder(PC_PAMG *pamg, PetscInt l)
   const PolderLevelGrid  *G     = &L->grid;
   const int               dir   = L->n ? L->along : 0;
   const PetscInt          plane = dir ? PolderLevelGridStride(G->size, dir) : 0, numbers[] = {plane, G->size[0], dir};
-  PetscInt                before;
   PetscBool               crosses = PETSC_FALSE;
   const PolderSparseRows *rows;
 
@@ -149,13 +149,28 @@ PetscErrorCode PCPAMGFindBorder(PC_PAMG *pamg, PetscInt l)
   PetscCall(PamgAgree(L, (PetscBool)(!L->n || (G->join[dir] && PamgHasPlanes(L, plane, rows))), numbers, &crosses, &X->lists));
   if (!crosses) PetscFunctionReturn(PETSC_SUCCESS);
   X->B = (PolderLevelBorder){.dir = dir ? dir : 2, .plane = plane, .cplane = dir ? PolderLevelGridStride(G->csize, dir) : 0};
-  PetscCall(PamgFindBeside(L, X, &before));
+  PetscCall(PamgFindBeside(L, X));
   for (int s = 0; s < 2; ++s) X->B.side[s] = X->beside[s] >= 0;
   PetscCall(PolderPlaceMalloc(pamg->place, 2 * plane, &X->B.w));
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->give));
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->got));
   PetscCall(pamg->place->zero(X->give, PamgValueSize(pamg) * 2 * (size_t)X->B.cplane));
-  PetscCall(PamgExchangePlanes(L, 2 * X->B.cplane, 2 * X->B.cplane * before, NULL, &X->parts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGBorderExchanges(PC_PAMG *pamg, PetscInt l, PetscInt64 count)
+{
+  PamgLevel     *L    = &pamg->level[l];
+  PamgBorder    *X    = &L->border;
+  const PetscInt both = 2 * X->B.cplane;
+
+  PetscFunctionBegin;
+  if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgExchangePlanes(L, both, both * X->before, &X->parts));
+  if (count > PamgGatherLimit(pamg, L)) PetscCall(PamgExchangePlanes(L, L->nc, X->first, &X->planes));
+  X->ownsplanes = (PetscBool)(X->planes != NULL);
+  if (pamg->place->device) PetscCall(PolderHaloConnectDevice(X->parts));
+  if (X->planes && X->lists) PetscCall(PolderHaloConnectDevice(X->planes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,8 +213,7 @@ PetscErrorCode PCPAMGBorderPlanes(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   if (!X->B.dir || C->gathered) PetscFunctionReturn(PETSC_SUCCESS);
-  if (X->lists) X->planes = C->halo;
-  else PetscCall(PamgExchangePlanes(L, L->nc, C->rstart, C->halo, &X->planes));
+  if (!X->lists) PetscCall(PamgSharePlanes(L->comm, C->halo, &X->planes));
   X->ownsplanes = (PetscBool)(X->planes != C->halo);
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->beyond));
   PetscFunctionReturn(PETSC_SUCCESS);

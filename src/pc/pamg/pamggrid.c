@@ -368,6 +368,7 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   PetscCall(PolderPlaceMalloc(place, C->nz, &C->aa));
   if (!C->n) PetscCall(place->zero(C->ai, sizeof(*C->ai)));
   PetscCall(PamgGridRows(pamg, l, PETSC_TRUE));
+  PetscCall(PCPAMGBorderExchanges(pamg, l, *count)); // while the device works
   C->csr  = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = place->device};
   C->grid = (PolderLevelGrid){
     .n = C->n, .size = {L->grid.csize[0], L->grid.csize[1], L->grid.csize[2]},

@@ -78,7 +78,7 @@ typedef struct {
 */
 typedef struct {
   PetscMPIInt       beside[2];           /* the processes with the planes before and after, -1 for none */
-  PetscInt          first;               /* the first box of this process */
+  PetscInt          before, first;       /* how many processes with rows come before this one; its first box */
   PetscBool         lists;               /* on the device: off-process entries are those of planes on this level and the next one, on all processes */
   PetscScalar      *there;               /* lists: scaled[] on the device, and not on the host */
   PolderLevelBorder B;                   /* B.dir = 0 and all else empty: interpolation stays within the process */
@@ -422,9 +422,11 @@ PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
 /* pamgborder.c: interpolation across the border of a process on levels that are grids */
 /* Does the interpolation of level l, whose boxes are known, cross it? Then makes what it needs before the next level exists. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGFindBorder(PC_PAMG *, PetscInt l);
+/* Makes its exchanges, which the host does while a device makes the rows of the next level, whose `count` rows all processes have. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGBorderExchanges(PC_PAMG *, PetscInt l, PetscInt64 count);
 /* The weights and the scaled off-process entries of the level; the weights within the process are there */
 PETSC_INTERN PetscErrorCode PCPAMGBorderValues(PC_PAMG *, PamgLevel *, const PolderLevelGridEntries *);
-/* Makes the exchange of solutions of level l + 1, which is complete. Collective */
+/* The exchange of solutions of level l + 1, which is complete, and memory for them. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGBorderPlanes(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeBorder(const PC_PAMG *, PamgBorder *);
 /* The planes of boxes beyond the border of level L in the solution of the next one, after the exchange */

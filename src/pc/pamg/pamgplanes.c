@@ -105,8 +105,7 @@ static PetscErrorCode PamgPlanesBoxes(const PC_PAMG *pamg, PamgLevel *L, const P
 PetscErrorCode PCPAMGPlanesCoarse(PC_PAMG *pamg, PetscInt l, PetscBool gather)
 {
   PamgLevel         *L = &pamg->level[l], *C = L + 1;
-  const PetscInt     cplane = L->border.B.cplane;
-  const PolderPlanes next   = PamgNextPlanes(L, cplane);
+  const PolderPlanes next = PamgNextPlanes(L, L->border.B.cplane);
 
   PetscFunctionBegin;
   PetscCall(PamgPlanesBoxes(pamg, L, &next));
@@ -117,7 +116,10 @@ PetscErrorCode PCPAMGPlanesCoarse(PC_PAMG *pamg, PetscInt l, PetscBool gather)
   PetscCall(PetscMalloc1(C->nghost, &C->garray));
   for (PetscInt k = 0; k < next.below; ++k) C->garray[k] = C->rstart - next.below + k;
   for (PetscInt k = 0; k < next.above; ++k) C->garray[next.below + k] = C->rstart + L->nc + k;
-  if (!gather) PetscCall(PolderHaloCreatePlanes(L->comm, L->nc, C->rstart, cplane, L->border.beside, &C->halo));
+  if (!gather) { // the next level owns it from now on
+    C->halo              = L->border.planes;
+    L->border.ownsplanes = PETSC_FALSE;
+  }
   PetscCall(PCPAMGPlanesValues(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
