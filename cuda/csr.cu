@@ -1,5 +1,5 @@
 /* Compressed rows: products, values from coordinates, and what the matrix types need of them. */
-#include "launch.cuh"
+#include "foreach.cuh"
 #include "kernels/csr.h"
 #include <type_traits>
 
@@ -103,18 +103,14 @@ int PolderCsrMagnitude_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[]
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderGatherKernel(PetscInt n, const PetscInt *__restrict__ index, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y)
-{
-  const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
-
-  if (k < n) y[k] = x[index[k]];
-}
-
 int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
-  if (n) PolderGatherKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, index, x, y);
-  return cudaGetLastError();
+  return PolderForEach(n, stream, [=] __device__(PetscInt k) { y[k] = x[index[k]]; });
+}
+
+int PolderGatherJoined_CUDA(PetscInt n, const PetscInt index[], PetscInt m, const PetscScalar x[], const PetscScalar z[], PetscScalar y[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt k) { y[k] = index[k] < m ? x[index[k]] : z[index[k] - m]; });
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooSumKernel(PetscInt nz, const PetscInt *__restrict__ map, const PetscInt *__restrict__ perm,

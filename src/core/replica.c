@@ -11,15 +11,18 @@ struct _n_PolderReplica {
   PolderGather g;
   PetscInt     N;
   const char  *transport;
-  uint64_t    *counters;  /* on the device */
-  PetscScalar *buffer;    /* on the device, without peers */
-  PetscScalar *packed;    /* on the device: the values of this process, which lie elsewhere */
-  PetscScalar *own, *all; /* on the host, for an MPI that takes no device pointers */
+  uint64_t    *counters;                 /* on the device */
+  PetscScalar *buffer;                   /* on the device, without peers */
+  PetscScalar *packed;                   /* on the device: the values of this process, which lie elsewhere */
+  PetscScalar *own, *all;                /* on the host, for an MPI that takes no device pointers */
+  PetscInt     round[POLDER_PEERS_MOST]; /* values of each process that a buffer has room for */
   PetscMPIInt  count[POLDER_PEERS_MOST], displ[POLDER_PEERS_MOST];
 };
 
 /* Up to so many values of a process travel as cells, which are twice as large but need no fence */
 #define POLDER_GATHER_CELLS 65536
+/* For many arrays at a time the buffers have room for at most so many values of all processes */
+#define POLDER_GATHER_ROOM 4194304
 
 /* Do kernels on the GPUs of all processes add up in the same order? */
 static PetscErrorCode PolderReplicaAlike_Private(MPI_Comm comm, PetscBool *alike)
@@ -33,21 +36,23 @@ static PetscErrorCode PolderReplicaAlike_Private(MPI_Comm comm, PetscBool *alike
 }
 
 /* Number and places of the values of all processes */
-static PetscErrorCode PolderReplicaLayout_Private(PolderReplica replica, PetscInt n, const PolderReplicaLines *lines)
+static PetscErrorCode PolderReplicaLayout_Private(PolderReplica replica, PetscInt n, PetscInt many, const PolderReplicaLines *lines)
 {
   PolderGather *g      = &replica->g;
-  PetscInt      mine[] = {n, lines ? lines->first : 0, lines ? PetscMax(lines->width, 1) : PetscMax(n, 1), lines ? lines->ld : 0};
-  PetscInt      all[4 * POLDER_PEERS_MOST];
+  PetscInt      mine[] = {n, lines ? lines->first : 0, lines ? PetscMax(lines->width, 1) : PetscMax(n, 1), lines ? lines->ld : 0, many};
+  PetscInt      all[5 * POLDER_PEERS_MOST], most = 0;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allgather(mine, 4, MPIU_INT, all, 4, MPIU_INT, replica->comm));
+  PetscCallMPI(MPI_Allgather(mine, 5, MPIU_INT, all, 5, MPIU_INT, replica->comm));
+  for (int r = 0; r < g->size; ++r) most = PetscMax(most, all[5 * r]);
   for (int r = 0; r < g->size; ++r) {
-    g->n[r]     = all[4 * r];
-    g->first[r] = lines ? all[4 * r + 1] : replica->N;
-    g->width[r] = all[4 * r + 2];
-    g->ld[r]    = all[4 * r + 3];
-    g->begin[r] = g->half;
-    g->half += (PolderGatherCellsOf(g, r) + 1) / 2 * 2;
+    g->n[r]           = all[5 * r];
+    g->first[r]       = lines ? all[5 * r + 1] : replica->N;
+    g->width[r]       = all[5 * r + 2];
+    g->ld[r]          = all[5 * r + 3];
+    g->begin[r]       = g->half;
+    replica->round[r] = most > POLDER_GATHER_CELLS ? PetscMax(g->n[r], PetscMin(all[5 * r + 4], POLDER_GATHER_ROOM / g->size)) : g->n[r];
+    g->half += (PetscMax(replica->round[r], 1) + 1) / 2 * 2;
     replica->N += g->n[r];
     PetscCall(PetscMPIIntCast(g->n[r], &replica->count[r]));
     PetscCall(PetscMPIIntCast(g->begin[r], &replica->displ[r]));
@@ -88,7 +93,7 @@ static PetscErrorCode PolderReplicaMeet_Private(PolderReplica replica)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, const PolderReplicaLines *lines, PolderReplica *replica)
+PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, PetscInt many, const PolderReplicaLines *lines, PolderReplica *replica)
 {
   PetscMPIInt rank, size;
   PetscBool   alike = PETSC_FALSE;
@@ -106,7 +111,7 @@ PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, const PolderReplic
   new->comm   = comm;
   new->g.rank = rank;
   new->g.size = size;
-  PetscCall(PolderReplicaLayout_Private(new, n, lines));
+  PetscCall(PolderReplicaLayout_Private(new, n, many, lines));
   PetscCall(PolderPeersGet(comm, &new->peers));
   new->nccl = PolderPeersGetNccl(new->peers);
   if (new->nccl) new->peers = NULL;
@@ -115,7 +120,7 @@ PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, const PolderReplic
   else {
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t) new->g.half, &new->buffer));
     new->g.buffer[rank] = new->buffer;
-    if (!new->nccl && !PolderDeviceMPI()) PetscCall(PetscMalloc2(n, &new->own, new->g.half, &new->all));
+    if (!new->nccl && !PolderDeviceMPI()) PetscCall(PetscMalloc2(new->round[rank], &new->own, new->g.half, &new->all));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,7 +209,7 @@ PetscErrorCode PolderReplicaGatherMany(PolderReplica replica, const PetscInt tot
 
     more = PETSC_FALSE;
     for (int r = 0; r < g.size; ++r) {
-      const PetscInt   room = replica->g.n[r];
+      const PetscInt   room = replica->round[r];
       const PetscInt64 done = PetscMin((PetscInt64)round * room, (PetscInt64)total[r]);
 
       g.n[r]     = (PetscInt)PetscMin(total[r] - done, room);

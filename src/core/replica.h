@@ -14,9 +14,10 @@ typedef struct {
   PetscInt first, width, ld;
 } PolderReplicaLines;
 
-/* n values of this process; lines = NULL: one after the other, in the order of the ranks. *replica is NULL on all processes when there is only one of them,
-   when there are too many, or when their GPUs are unlike, so that their sums would differ. Collective */
-PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, const PolderReplicaLines *lines, PolderReplica *replica);
+/* n values of this process; lines = NULL: one after the other, in the order of the ranks. many: how many of this process PolderReplicaGatherMany() will bring,
+   or 0. *replica is NULL on all processes when there is only one of them, when there are too many, or when their GPUs are unlike, so that their sums would
+   differ. Collective */
+PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, PetscInt many, const PolderReplicaLines *lines, PolderReplica *replica);
 PETSC_INTERN PetscErrorCode PolderReplicaDestroy(PolderReplica *);
 /* How the values go between processes: "peer", "nccl", "mpi" or "host" */
 PETSC_INTERN const char *PolderReplicaTransport(PolderReplica);
@@ -30,8 +31,8 @@ PETSC_INTERN PetscErrorCode PolderReplicaGather(PolderReplica, const PetscScalar
 PETSC_INTERN PetscErrorCode PolderReplicaSpread(PolderReplica, PetscScalar all[]);
 /* The same where they are in part[], which begins with the first of them and has the others where `all` has them. Collective */
 PETSC_INTERN PetscErrorCode PolderReplicaSpreadPart(PolderReplica, const PetscScalar part[], PetscScalar all[]);
-/* The same with any number of values, total[r] of process r, one after the other in the order of the ranks. In rounds of the values of the replica, of which a
-   process that has any values here must have some */
+/* The same with any number of values, total[r] of process r, one after the other in the order of the ranks. In rounds of at least the values of the replica, of
+   which a process that has any values here must have some */
 PETSC_INTERN PetscErrorCode PolderReplicaGatherMany(PolderReplica, const PetscInt total[], const PetscScalar own[], PetscScalar all[]);
 /* Not collective: all <- own, in the part of this process; own <- its part of all */
 PETSC_INTERN PetscErrorCode PolderReplicaPut(PolderReplica, const PetscScalar own[], PetscScalar all[]);

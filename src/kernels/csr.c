@@ -61,3 +61,8 @@ void PolderGather_Host(PetscInt n, const PetscInt index[], const PetscScalar x[]
 {
   for (PetscInt k = 0; k < n; ++k) y[k] = x[index[k]];
 }
+
+void PolderGatherJoined_Host(PetscInt n, const PetscInt index[], PetscInt m, const PetscScalar x[], const PetscScalar z[], PetscScalar y[])
+{
+  for (PetscInt k = 0; k < n; ++k) y[k] = index[k] < m ? x[index[k]] : z[index[k] - m];
+}

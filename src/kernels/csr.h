@@ -38,5 +38,9 @@ POLDER_LAUNCHER int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt f
 /* y[k] = x[index[k]] */
 PETSC_INTERN void   PolderGather_Host(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[]);
 POLDER_LAUNCHER int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream);
+/* The same with x followed by the values z: y[k] = z[index[k] - m] where index[k] >= m */
+PETSC_INTERN void   PolderGatherJoined_Host(PetscInt n, const PetscInt index[], PetscInt m, const PetscScalar x[], const PetscScalar z[], PetscScalar y[]);
+POLDER_LAUNCHER int PolderGatherJoined_CUDA(PetscInt n, const PetscInt index[], PetscInt m, const PetscScalar x[], const PetscScalar z[], PetscScalar y[],
+                                            PolderStream stream);
 /* list[] <- the indices k < n with mark[k] != 0, in any order, at most `most` of them; *count, zeroed by the caller, becomes their total number */
 POLDER_LAUNCHER int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream);

@@ -193,34 +193,19 @@ static PetscErrorCode PolderWholeCreateMat_Private(PolderWhole whole, Mat A, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of the rows of this process in the order of their columns */
-static PetscErrorCode PolderWholeOwn_Private(PolderWhole whole, const PolderCSR *csr, PetscInt nz, PetscScalar own[])
-{
-  const size_t diagonal = (size_t)csr->nz;
-  PetscScalar *both;
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceMalloc(sizeof(*both) * (size_t)nz, &both));
-  PetscCall(PolderDeviceToDevice(both, csr->aa, sizeof(*both) * diagonal));
-  PetscCall(PolderDeviceToDevice(both + diagonal, csr->ba, sizeof(*both) * ((size_t)nz - diagonal)));
-  if (nz) PolderLaunch(PolderGather_CUDA(nz, whole->order, both, own, stream));
-  PetscCall(PolderDeviceFree(&both));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PolderWholeValues_Private(PolderWhole whole, Mat A, const PolderCSR *csr)
 {
   PolderAIJ    all;
-  PetscScalar *own;
+  PetscScalar *own; // in the order of their columns
   PetscMPIInt  rank;
   PetscBool    assembled;
+  PolderStream stream;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
+  PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceMalloc(sizeof(*own) * (size_t)whole->nz[rank], &own));
-  PetscCall(PolderWholeOwn_Private(whole, csr, whole->nz[rank], own));
+  PolderLaunch(PolderGatherJoined_CUDA(whole->nz[rank], whole->order, csr->nz, csr->aa, csr->ba, own, stream));
   PetscCall(PolderAIJContext(whole->A, &all));
   PetscCall(PolderMirrorUpdatePattern(&all->rows, whole->A, PETSC_FALSE));
   PetscCall(PolderReplicaGatherMany(whole->replica, whole->nz, own, all->rows->aa));
@@ -315,15 +300,17 @@ static PetscErrorCode PolderWholeCreate_Private(Mat A, const PolderCSR *csr, Pol
   PetscContainer container;
   PetscBool      good = PETSC_FALSE;
   MatInfo        info;
+  PetscMPIInt    rank;
 
   PetscFunctionBegin;
   *whole = NULL;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscObjectCompose((PetscObject)A, PolderWholeKey, NULL));
   PetscCall(PetscNew(&new));
   new->refct = 1;
   PetscCall(MatGetInfo(csr->offdiag, MAT_LOCAL, &info));
   PetscCall(PolderWholeCounts_Private(comm, csr->m, csr->nz + (PetscInt)info.nz_used, new->nz, &good));
-  if (good) PetscCall(PolderReplicaCreate(comm, csr->m, NULL, &new->replica));
+  if (good) PetscCall(PolderReplicaCreate(comm, csr->m, new->nz[rank], NULL, &new->replica));
   if (!new->replica) {
     PetscCall(PolderWholeDestroy(&new));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,6 +47,9 @@ PolderEmulate(PolderCooTake,
                PolderStream stream),
               nz, n, first, skip, v, insert, aa);
 PolderEmulate(PolderGather, (PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream), n, index, x, y);
+PolderEmulate(PolderGatherJoined,
+              (PetscInt n, const PetscInt index[], PetscInt m, const PetscScalar x[], const PetscScalar z[], PetscScalar y[], PolderStream stream), n, index, m,
+              x, z, y);
 
 int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream)
 {

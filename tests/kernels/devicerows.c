@@ -172,6 +172,45 @@ static PetscErrorCode TestStretches(PETSC_UNUSED void *work, PolderStream stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values of one array, and of two of which the second one may be empty */
+static PetscErrorCode TestGather(PETSC_UNUSED void *work, PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 1; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt n = Sizes[s];
+    PetscInt      *index, *indexd;
+    PetscScalar   *x, *y, *z, *xd, *yd;
+
+    PetscCall(PetscMalloc4(n, &index, n, &x, n, &y, n, &z));
+    for (PetscInt k = 0; k < n; ++k) {
+      index[k] = Next(n);
+      x[k]     = Number();
+    }
+    PetscCall(PolderDeviceUpload(sizeof(*index) * (size_t)n, index, &indexd));
+    PetscCall(PolderDeviceUpload(sizeof(*x) * (size_t)n, x, &xd));
+    PetscCall(PolderDeviceMalloc(sizeof(*y) * (size_t)n, &yd));
+    for (int parts = 0; parts < 3; ++parts) { // of one array: the second one is half of it, or empty
+      const PetscInt m = parts < 2 ? n / 2 : n;
+
+      PetscCall(PolderDeviceZero(yd, sizeof(*y) * (size_t)n));
+      if (parts) PolderLaunch(PolderGatherJoined_CUDA(n, indexd, m, xd, xd + m, yd, stream));
+      else PolderLaunch(PolderGather_CUDA(n, indexd, xd, yd, stream));
+      PetscCall(PolderDeviceToHost(z, yd, sizeof(*y) * (size_t)n));
+      if (parts) PolderGatherJoined_Host(n, index, m, x, x + m, y);
+      else PolderGather_Host(n, index, x, y);
+      for (PetscInt k = 0; k < n; ++k) wrong += y[k] != x[index[k]] || z[k] != y[k];
+    }
+    PetscCall(PolderDeviceFree(&indexd));
+    PetscCall(PolderDeviceFree(&xd));
+    PetscCall(PolderDeviceFree(&yd));
+    PetscCall(PetscFree4(index, x, y, z));
+  }
+  PetscCall(Report("values at a list of places", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestMarks(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
@@ -252,7 +291,7 @@ static PetscErrorCode TestPacked(PETSC_UNUSED void *work, PolderStream stream)
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestRowsMult, TestRowsValues, TestStretches, TestMarks, TestPacked}
+  help, {TestRowsMult, TestRowsValues, TestStretches, TestGather, TestMarks, TestPacked}
 };
 
 /*TEST

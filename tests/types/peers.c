@@ -121,7 +121,7 @@ static PetscErrorCode Gathers(MPI_Comm comm, PetscInt n, PetscMPIInt empty, Pets
   lines = (PolderReplicaLines){.first = before / 3, .width = n};
   PetscCallMPI(MPI_Allreduce(&own, &N, 1, MPIU_INT, MPI_SUM, comm));
   lines.ld = N / 3;
-  PetscCall(PolderReplicaCreate(comm, own, boxes ? &lines : NULL, &replica));
+  PetscCall(PolderReplicaCreate(comm, own, 0, boxes ? &lines : NULL, &replica));
   if (!replica) PetscFunctionReturn(PETSC_SUCCESS);
   *wrong += PolderReplicaSize(replica) != N;
   PetscCall(PetscMalloc2(own, &mine, N, &all));
@@ -151,6 +151,43 @@ static PetscErrorCode Gathers(MPI_Comm comm, PetscInt n, PetscMPIInt empty, Pets
   PetscCall(PolderDeviceFree(&dall));
   PetscCall(PetscFree2(mine, all));
   PetscCall(PolderReplicaDestroy(&replica));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gathers 5 n + r values of process r, where the replica has n; room: in as few rounds as its buffers allow */
+static PetscErrorCode GathersMany(MPI_Comm comm, PetscInt n, PetscBool room, PetscInt *wrong)
+{
+  PolderReplica replica;
+  PetscMPIInt   rank, size;
+  PetscInt     *total, before = 0, N = 0;
+  PetscScalar  *all, *dmine, *dall;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc1(size, &total));
+  for (PetscMPIInt r = 0; r < size; ++r) {
+    if (r == rank) before = N;
+    N += total[r] = 5 * n + r;
+  }
+  PetscCall(PolderReplicaCreate(comm, n, room ? total[rank] : 0, NULL, &replica));
+  if (replica) {
+    PetscCall(PetscMalloc1(N, &all));
+    for (PetscInt i = 0; i < N; ++i) all[i] = 0.5 * (PetscReal)i;
+    PetscCall(PolderDeviceUpload(sizeof(*all) * (size_t)total[rank], all + before, &dmine));
+    PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)N, &dall));
+    for (int times = 0; times < 3; ++times) {
+      PetscCall(PolderDeviceZero(dall, sizeof(*all) * (size_t)N));
+      PetscCall(PolderReplicaGatherMany(replica, total, dmine, dall));
+      PetscCall(PolderDeviceToHost(all, dall, sizeof(*all) * (size_t)N));
+      for (PetscInt i = 0; i < N; ++i) *wrong += all[i] != 0.5 * (PetscReal)i;
+    }
+    PetscCall(PolderDeviceFree(&dmine));
+    PetscCall(PolderDeviceFree(&dall));
+    PetscCall(PetscFree(all));
+  }
+  PetscCall(PolderReplicaDestroy(&replica));
+  PetscCall(PetscFree(total));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,6 +243,7 @@ int main(int argc, char **argv)
     PetscCall(Gathers(comm, n, -1, PETSC_FALSE, &wrong));
     PetscCall(Gathers(comm, n, 0, PETSC_FALSE, &wrong));
     PetscCall(Gathers(comm, n, 1, PETSC_TRUE, &wrong));
+    for (int room = 0; room < 2; ++room) PetscCall(GathersMany(comm, n, (PetscBool)room, &wrong));
   }
   PetscCallMPI(MPI_Comm_split(comm, rank % 2, rank, &half));
   for (int times = 0; times < 3; ++times) { /* two communicators at once, one of which goes */

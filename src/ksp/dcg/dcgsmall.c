@@ -263,7 +263,7 @@ static PetscErrorCode KSPDCGSmallUpdate_Private(KSP ksp, Mat A, PetscBool patter
     PetscCall(KSPDCGWholeFree(ksp));
     PetscCall(PolderMatGetDeviceDia(A, &dia));
     PetscCall(KSPDCGSmallOffsets_Private(ksp, dia, &csr, &nd, off));
-    if (nd <= POLDER_CGSMALL_DIAGONALS) PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)ksp), csr.m, NULL, &whole->replica));
+    if (nd <= POLDER_CGSMALL_DIAGONALS) PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)ksp), csr.m, 0, NULL, &whole->replica));
     *done = (PetscBool)(whole->replica != NULL);
     if (*done) {
       PetscCall(KSPDCGSmallCreate_Private(ksp, nd, off));

@@ -78,7 +78,7 @@ PetscErrorCode PCPAMGGatherGrid(PC_PAMG *pamg, PetscInt l, PetscBool *done)
   PamgLevel *L = &pamg->level[l], *C = L + 1;
 
   PetscFunctionBegin;
-  if (L->border.B.dir) PetscCall(PolderReplicaCreate(L->comm, C->nown, NULL, &C->wholevalues));
+  if (L->border.B.dir) PetscCall(PolderReplicaCreate(L->comm, C->nown, 0, NULL, &C->wholevalues));
   *done = (PetscBool) !!C->wholevalues;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgWholeGrid(L, C));
@@ -107,9 +107,9 @@ PetscErrorCode PCPAMGGatherVectors(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C)
   PetscFunctionBegin;
   if (pamg->precision != PAMG_DOUBLE) { // two values travel as one in double precision
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT, MPI_MAX, comm));
-    if (!odd) PetscCall(PolderReplicaCreate(comm, C->nown / 2, NULL, &C->wholevectors));
+    if (!odd) PetscCall(PolderReplicaCreate(comm, C->nown / 2, 0, NULL, &C->wholevectors));
   } else if (C->wholevalues) C->wholevectors = C->wholevalues;
-  else PetscCall(PolderReplicaCreate(comm, C->nown, NULL, &C->wholevectors));
+  else PetscCall(PolderReplicaCreate(comm, C->nown, 0, NULL, &C->wholevectors));
   if (!C->wholevectors) PetscCall(PolderHaloCreateAll(comm, C->nown, &C->all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

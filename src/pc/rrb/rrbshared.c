@@ -129,7 +129,7 @@ static PetscErrorCode PCRRBSharedGather_Private(PC pc, PetscInt first, PetscInt 
   const PolderReplicaLines lines = {.first = first, .width = n, .ld = last - n - first};
 
   PetscFunctionBegin;
-  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), last > 0 ? 2 * n : n, &lines, replica));
+  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), last > 0 ? 2 * n : n, 0, &lines, replica));
   PetscCheck(*replica, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The GPUs gather whole vectors, but no lines");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,7 +51,7 @@ static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, Pets
   PetscCall(PolderPeersGetLeastRows(PetscObjectComm((PetscObject)pc), &least));
   if (*done || rrb->nx < 3 || !least) PetscFunctionReturn(PETSC_SUCCESS); // on narrower grids two directions have the same distance
   whole->box = PCRRBWholeOwn_Private(rrb, &lines);
-  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), csr->m, rrb->rows.natural ? NULL : &lines, &whole->replica));
+  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), csr->m, 0, rrb->rows.natural ? NULL : &lines, &whole->replica));
   *done = (PetscBool)(whole->replica != NULL);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr->nghost, rrb->rows.ghost, &whole->node));
