@@ -61,8 +61,8 @@ static PetscErrorCode SumOnce(const PolderPlace *place, PetscInt n, int number, 
   PetscCall(PatienceCreate(place, absent < 0 ? 20 : 0.1, &seen, &view.patience));
   PolderRun(place, PolderPeersSum, &view, n, value);
   PetscCall(PolderPlaceFetch(place, sizeof(*value) * (size_t)n, &value, got));
-  *lost = *seen;
-  PetscCall(PolderPlaceTake(place, 1, box[RANK], mail));
+  PetscCall(PolderPlaceTake(place, 1, box[RANK], mail)); // waits for the kernel, if there are values or not
+  *lost  = *seen;
   *count = mail->count;
   PetscCall(PolderPlaceTake(place, 1, box[0], mail)); // the values and their number have arrived there
   for (PetscInt k = 0; k < PetscMax(n, 1); ++k) {
