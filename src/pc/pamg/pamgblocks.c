@@ -1,9 +1,12 @@
 /* Pairwise-aggregation multigrid: blocks of rows that smoothing solves exactly, where couplings are strongly positive; their steps of a set-up on the host. */
 #include "pamgsetup.h"
 #include "kernels/csr.h"
+#include "kernels/outer.h"
 
 /* A coupling this strong, of at most sqrt(a_ii a_jj), joins two rows to a block */
 #define PAMG_BLOCK 0.25
+/* Number of steps in 1 */
+#define PAMG_BLOCK_DIGITS 536870912.0
 
 PetscErrorCode PCPAMGFreeBlocks(const PC_PAMG *pamg, PamgLevel *L)
 {
@@ -105,6 +108,19 @@ PetscErrorCode PCPAMGShiftHost(const PC_PAMG *pamg, PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* order[] <- the pairs, the strongest one first. Strengths are compared in steps, since equal ones may differ by rounding; no definite matrix has one of -2 */
+static PetscErrorCode PamgSortPairs(PetscInt count, const PetscReal strength[], PetscInt order[])
+{
+  PetscInt *key, *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(count, &key, 3 * count, &work));
+  for (PetscInt k = 0; k < count; ++k) key[k] = (PetscInt)(PAMG_BLOCK_DIGITS * PetscMax(strength[k], -2));
+  PolderIndexSort_Host(count, key, order, work);
+  PetscCall(PetscFree2(key, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Blocks from count pairs, without colours and factors */
 static PetscErrorCode PamgMakeBlocks(PetscInt n, PetscInt count, const PetscInt pair[], const PetscReal strength[], PolderLevelBlocks *B)
 {
@@ -115,8 +131,7 @@ static PetscErrorCode PamgMakeBlocks(PetscInt n, PetscInt count, const PetscInt 
   PetscCall(PetscMalloc1(count + 1, &B->ptr));
   PetscCall(PetscMalloc1(2 * count, &B->row));
   PetscCall(PetscMalloc1(count + 1, &B->at));
-  for (PetscInt k = 0; k < count; ++k) order[k] = k;
-  PetscCall(PetscSortRealWithPermutation(count, strength, order));
+  PetscCall(PamgSortPairs(count, strength, order));
   PolderBlockJoin_Host(n, count, order, pair, work, B);
   PetscCall(PetscMalloc1(B->at[B->n], &B->factor));
   PetscCall(PetscMalloc1(B->n, &B->order));
