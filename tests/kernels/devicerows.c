@@ -1,8 +1,10 @@
-static const char help[] = "Device kernels of compressed rows, of values in coordinates and of lists against the host: awkward sizes, poisoned output.\n\n";
+static const char help
+  [] = "Device kernels of compressed rows, of values in coordinates, of rows in two parts and of lists against the host: awkward sizes, poisoned output.\n\n";
 
 #include "banded.h"
 #include "devicetest.h"
 #include "kernels/csr.h"
+#include "kernels/splitrows.h"
 
 static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
 
@@ -172,6 +174,19 @@ static PetscErrorCode TestStretches(PETSC_UNUSED void *work, PolderStream stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *wrong += number of values of here[] that differ from those of there[], on the device */
+static PetscErrorCode Differs(PetscInt n, const PetscScalar here[], const PetscScalar there[], PetscInt *wrong)
+{
+  PetscScalar *got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &got));
+  PetscCall(PolderDeviceToHost(got, there, sizeof(*got) * (size_t)n));
+  for (PetscInt k = 0; k < n; ++k) *wrong += got[k] != here[k];
+  PetscCall(PetscFree(got));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Values of one array, and of two of which the second one may be empty */
 static PetscErrorCode TestGather(PETSC_UNUSED void *work, PolderStream stream)
 {
@@ -208,6 +223,139 @@ static PetscErrorCode TestGather(PETSC_UNUSED void *work, PolderStream stream)
     PetscCall(PetscFree4(index, x, y, z));
   }
   PetscCall(Report("values at a list of places", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of a process in two parts, of which the second is empty for some, on the host and on the device, and where they begin among those of all */
+typedef struct {
+  PolderSplitRows at[2];
+  PetscInt       *ai, *aj, *row, *ptr, *col, *start[2], ghost[20];
+  PetscScalar    *a, *b;
+} Split;
+
+static PetscErrorCode SplitToDevice(Split *S)
+{
+  const PolderSplitRows *A = &S->at[0];
+  PolderSplitRows       *D = &S->at[1];
+  const size_t           n = (size_t)A->n, rows = (size_t)A->outer.n, nz = (size_t)A->outer.nz, own = (size_t)S->ai[n];
+
+  PetscFunctionBeginUser;
+  *D = *A;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), S->ai, (void *)&D->own.i));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * own, S->aj, (void *)&D->own.j));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * own, S->a, (void *)&D->own.a));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * rows, S->row, &D->outer.row));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (rows + 1), S->ptr, &D->outer.ptr));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * nz, S->col, &D->outer.col));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * nz, S->b, &D->outer.val));
+  PetscCall(PolderDeviceUpload(sizeof(S->ghost), S->ghost, (void *)&D->ghost));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), S->start[0], &S->start[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SplitCreate(PetscInt n, Split *S)
+{
+  const PetscInt first = 7, ghosts = PETSC_STATIC_ARRAY_LENGTH(S->ghost);
+  PetscInt       rows = 0, nz = 0;
+
+  PetscFunctionBeginUser;
+  for (PetscInt g = 0; g < ghosts; ++g) S->ghost[g] = g < first ? g : n + g;
+  PetscCall(Rows(n, 5, &S->ai, &S->aj));
+  PetscCall(PetscMalloc4(n, &S->row, n + 1, &S->ptr, 3 * n, &S->col, n + 1, &S->start[0]));
+  S->ptr[0] = S->start[0][0] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt more = Next(3) ? 0 : 1 + Next(3);
+
+    S->start[0][i + 1] = S->start[0][i] + S->ai[i + 1] - S->ai[i] + more;
+    if (!more) continue;
+    for (PetscInt k = 0; k < more; ++k) S->col[nz++] = Next(ghosts);
+    S->row[rows]   = i;
+    S->ptr[++rows] = nz;
+  }
+  PetscCall(PetscMalloc2(S->ai[n] + 1, &S->a, nz + 1, &S->b));
+  for (PetscInt k = 0; k < S->ai[n]; ++k) S->a[k] = Number();
+  for (PetscInt k = 0; k < nz; ++k) S->b[k] = Number();
+  S->at[0] = (PolderSplitRows){
+    .n     = n,
+    .first = first,
+    .own   = {.n = n,         .i = S->ai,    .j = S->aj,    .a = S->a  },
+    .outer = { .n = rows, .nz = nz, .row = S->row, .ptr = S->ptr, .col = S->col, .val = S->b},
+    .ghost = S->ghost
+  };
+  PetscCall(SplitToDevice(S));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SplitDestroy(Split *S)
+{
+  PolderSplitRows *D       = &S->at[1];
+  void *const      there[] = {(void *)&D->own.i, (void *)&D->own.j, (void *)&D->own.a, &D->outer.row, &D->outer.ptr,
+                              &D->outer.col,     &D->outer.val,     (void *)&D->ghost, &S->start[1]};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(there); ++k) PetscCall(PolderDeviceFree(there[k]));
+  PetscCall(PetscFree2(S->a, S->b));
+  PetscCall(PetscFree4(S->row, S->ptr, S->col, S->start[0]));
+  PetscCall(PetscFree(S->ai));
+  PetscCall(PetscFree(S->aj));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lengths of the rows, their entries without and with columns, and these as indices: of both, and each row has its own entries after those of ghosts before */
+static PetscErrorCode SplitCompare(const Split *S, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n = S->at[0].n, *start = S->start[0], nz = start[n];
+  PetscReal     *length[2], *c[2];
+  PetscScalar   *val[2];
+  PetscInt      *index[2], *got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc5(n, &length[0], nz, &c[0], nz, &val[0], nz, &index[0], nz, &got));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscReal) * (size_t)n, &length[1]));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscReal) * (size_t)nz, &c[1]));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)nz, &val[1]));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)nz, &index[1]));
+  PolderSplitRowsLength_Host(&S->at[0], length[0]);
+  PolderSplitRowsMerge_Host(&S->at[0], start, c[0], val[0]);
+  PolderIndexOfReals_Host(nz, c[0], index[0]);
+  PolderLaunch(PolderSplitRowsLength_CUDA(&S->at[1], length[1], stream));
+  PetscCall(Differs(n, length[0], length[1], wrong));
+  for (int columns = 0; columns < 2; ++columns) {
+    PolderLaunch(PolderSplitRowsMerge_CUDA(&S->at[1], S->start[1], columns ? c[1] : NULL, val[1], stream));
+    PetscCall(Differs(nz, val[0], val[1], wrong));
+  }
+  PetscCall(Differs(nz, c[0], c[1], wrong));
+  PolderLaunch(PolderIndexOfReals_CUDA(nz, c[1], index[1], stream));
+  PetscCall(PolderDeviceToHost(got, index[1], sizeof(*got) * (size_t)nz));
+  for (PetscInt k = 0; k < nz; ++k) *wrong += got[k] != index[0][k] || (PetscReal)got[k] != c[0][k];
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt at = start[i];
+
+    *wrong += (PetscInt)length[0][i] != start[i + 1] - start[i];
+    while (at < start[i + 1] && got[at] < S->at[0].first) ++at;
+    for (PetscInt a = S->ai[i]; a < S->ai[i + 1]; ++a, ++at) *wrong += got[at] != S->at[0].first + S->aj[a] || val[0][at] != S->a[a];
+  }
+  PetscCall(PetscFree5(length[0], c[0], val[0], index[0], got));
+  PetscCall(PolderDeviceFree(&length[1]));
+  PetscCall(PolderDeviceFree(&c[1]));
+  PetscCall(PolderDeviceFree(&val[1]));
+  PetscCall(PolderDeviceFree(&index[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSplit(PETSC_UNUSED void *work, PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 1; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    Split S;
+
+    PetscCall(SplitCreate(Sizes[s], &S));
+    PetscCall(SplitCompare(&S, stream, &wrong));
+    PetscCall(SplitDestroy(&S));
+  }
+  PetscCall(Report("rows in two parts", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,7 +439,7 @@ static PetscErrorCode TestPacked(PETSC_UNUSED void *work, PolderStream stream)
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestRowsMult, TestRowsValues, TestStretches, TestGather, TestMarks, TestPacked}
+  help, {TestRowsMult, TestRowsValues, TestStretches, TestGather, TestSplit, TestMarks, TestPacked}
 };
 
 /*TEST

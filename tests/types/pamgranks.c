@@ -2,6 +2,7 @@ static char help[] = "Pairwise-aggregation multigrid whose levels are on the dev
 
 #include "kernels/colourrow.h"
 #include "copies.h"
+#include "graphs.h"
 #include "pc/pamg/pamgimpl.h"
 #include "pamgproblems.h"
 #include "runner.h"
@@ -314,10 +315,70 @@ static PetscErrorCode TestTwin(void)
   PetscFunctionReturn(0);
 }
 
+/* Log-normal coefficients in a cube of m^3 cells, with a wall at its first plane */
+static PetscErrorCode LognormalAssemble(PetscInt m, Mat *A)
+{
+  const PetscInt     n = m * m * m, stride[] = {1, m, m * m};
+  unsigned long long state = 1;
+  PetscReal         *c;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateEmpty(PETSC_DECIDE, n, A));
+  PetscCall(PetscMalloc1(n, &c));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal radius = PetscSqrtReal(-2 * PetscLogReal(1 - Next(&state)));
+
+    c[i] = PetscExpReal(3 * radius * PetscCosReal(2 * PETSC_PI * Next(&state)));
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    for (int d = 0; d < 3; ++d) {
+      const PetscInt j = i + stride[d];
+
+      if (i / stride[d] % m + 1 < m) PetscCall(Edge(*A, i, j, 2 / (1 / c[i] + 1 / c[j])));
+    }
+    if (i < m * m) PetscCall(MatSetValue(*A, i, i, 2 * c[i], ADD_VALUES));
+  }
+  PetscCall(PetscFree(c));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Pairs stay within a process. Yet iterations are those of one process up to two: the second level is gathered, and its rows do not pass through the host */
+static PetscErrorCode TestPairs(void)
+{
+  static const char options[] = "-ksp_type dcg -deflation_space none -pc_type pamg";
+  PetscMPIInt       size;
+  PetscInt          its[2];
+  PetscReal         residual;
+  Mat               A, one;
+  KSP               ksp;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(LognormalAssemble(40, &A));
+  PetscCall(MatCreateRedundantMatrix(A, size, PETSC_COMM_SELF, MAT_INITIAL_MATRIX, &one));
+  PetscCall(MatConvert(one, MATAIJDIA, MAT_INPLACE_MATRIX, &one));
+  PetscCall(ProblemSolve(one, options, NULL, &its[0], &residual));
+  PetscCheck(residual < 1.1e-6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "True residual %g on one process", (double)residual);
+  PetscCall(ProblemSolve(A, options, &ksp, &its[1], &residual));
+  PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "True residual %g", (double)residual);
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCheck(((PC_PAMG *)pc->data)->level[1].total || size == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The second level is not gathered by the devices");
+  PetscCheck(its[1] <= its[0] + 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations, and %" PetscInt_FMT " on one process", its[1], its[0]);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&one));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "as many iterations as on one process\n"));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
   static const Test tests[] = {
     {"-twin",     TestTwin    },
+    {"-pairs",    TestPairs   },
     {"-traffic",  TestTraffic },
     {"-singular", TestSingular},
   };
@@ -338,6 +399,12 @@ int main(int argc, char **args)
     requires: gpu
     nsize: {{2 3 4}}
     args: -twin -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
+
+  test:
+    suffix: pairs
+    requires: gpu
+    nsize: {{2 3}}
+    args: -pairs -mat_type aijdia -polder_min_rows_per_gpu 0
 
   test:
     suffix: traffic

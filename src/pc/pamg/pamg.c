@@ -479,7 +479,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <automatic>      - maximum number of rows of the last level; automatic: 400, on a device 1100 below levels of pairs
-.  -pc_pamg_gather <300000 or 8000>       - several processes: a level of at most this many rows (300000: grids on devices), and coarser ones, are replicated
+.  -pc_pamg_gather <300000 or 8000>       - several processes: a level of at most this many rows (300000: on devices), and coarser ones, are replicated
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
 .  -pc_pamg_precision <auto> (double,single,half,auto) - precision of the levels and of the cycle; auto: half on grids whose coefficients allow it, else double
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change

@@ -7,8 +7,7 @@
 #include "kernels/galerkin.h"
 #include "kernels/pairs.h"
 
-/* ptr[1 .. n] <- its sums, on the device; *total: the last one */
-static PetscErrorCode PamgSumUp(const PC_PAMG *pamg, PetscInt n, PetscInt ptr[], PetscInt *total)
+PetscErrorCode PCPAMGSumUp(const PC_PAMG *pamg, PetscInt n, PetscInt ptr[], PetscInt *total)
 {
   const size_t bytes = PolderWorkSize(PolderPairsWork_CUDA(n));
   void        *work;
@@ -36,7 +35,7 @@ PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *pamg, const PamgLevel *L, Petsc
   PolderLaunch(PolderBlockCount_CUDA(&A, d, theta, ptr, there, pamg->stream));
   PetscCall(PolderDeviceToHost(&positive, there, sizeof(positive)));
   if (positive) {
-    PetscCall(PamgSumUp(pamg, L->n, ptr, count));
+    PetscCall(PCPAMGSumUp(pamg, L->n, ptr, count));
     PetscCall(PolderDeviceMalloc(2 * sizeof(*pairs) * (size_t)*count, &pairs));
     PetscCall(PolderDeviceMalloc(sizeof(*strengths) * (size_t)*count, &strengths));
     PolderLaunch(PolderBlockFill_CUDA(&A, d, theta, ptr, pairs, strengths, pamg->stream));
@@ -67,7 +66,7 @@ PetscErrorCode PCPAMGBlockRowsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderRo
     PetscCall(PolderDeviceUpload(sizeof(*C->row) * (size_t)n, L->blocks.row, &C->row));
     PetscCall(PolderDeviceMalloc(sizeof(*C->ptr) * (size_t)(n + 1), &C->ptr));
     PolderLaunch(PolderRowsLength_CUDA(&from, C, pamg->stream));
-    PetscCall(PamgSumUp(pamg, n, C->ptr, &C->nz));
+    PetscCall(PCPAMGSumUp(pamg, n, C->ptr, &C->nz));
     PetscCall(PolderDeviceMalloc(sizeof(*C->col) * (size_t)C->nz, &C->col));
     PetscCall(PolderDeviceMalloc(sizeof(*C->val) * (size_t)C->nz, &C->val));
   }

@@ -73,18 +73,28 @@ PetscErrorCode PCPAMGGatherValues(MPI_Comm comm, const PolderCSR *own, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherPlaces(MPI_Comm comm, PamgLevel *C, PetscInt64 **place)
+PetscErrorCode PCPAMGAgreePlaces(MPI_Comm comm, PamgLevel *C, PetscBool known, PetscBool *all)
 {
-  PetscMPIInt all = *place || !C->nown;
-  PetscInt    N;
-  PetscInt64 *places = NULL;
+  PetscMPIInt both = known;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &both, 1, MPI_INT, MPI_MIN, comm));
+  *all = (PetscBool)both;
+  for (int d = 0; d < 3; ++d) C->grid.thin[d] = C->grid.thin[d] && C->nown && C->rstart + C->nown == C->N; // the last cells are those of the last process
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, C->grid.thin, 3, MPI_INT, MPI_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGatherPlaces(MPI_Comm comm, PamgLevel *C, PetscInt64 **place)
+{
+  PetscInt    N;
+  PetscInt64 *places = NULL;
+  PetscBool   all;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGAgreePlaces(comm, C, (PetscBool)(*place || !C->nown), &all));
   if (all) PetscCall(PolderGatherAll(comm, C->nown, *place, sizeof(**place), &N, &places));
   PetscCall(PetscFree(*place));
   *place = places;
-  for (int d = 0; d < 3; ++d) C->grid.thin[d] = C->grid.thin[d] && C->nown && C->rstart + C->nown == C->N; // the last cells are those of the last process
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, C->grid.thin, 3, MPI_INT, MPI_MAX, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

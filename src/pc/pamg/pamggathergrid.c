@@ -14,6 +14,7 @@ PetscErrorCode PCPAMGFreeGathers(PamgLevel *L)
   PetscFunctionBegin;
   if (L->wholevectors != L->wholevalues) PetscCall(PolderReplicaDestroy(&L->wholevectors));
   PetscCall(PolderReplicaDestroy(&L->wholevalues));
+  PetscCall(PetscFree(L->total));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,8 +35,7 @@ static PetscErrorCode PamgWholeGrid(const PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *all <- the values of all processes, in place of those of this one */
-static PetscErrorCode PamgGatherReals(PamgLevel *C, PetscReal **values)
+PetscErrorCode PCPAMGGatherReals(PamgLevel *C, PetscReal **values)
 {
   PetscReal *all;
 
@@ -66,8 +66,8 @@ static PetscErrorCode PamgFillWhole(PC_PAMG *pamg, const PamgLevel *L, PamgLevel
   PolderLaunch(PolderLevelWholeTakeOuter_CUDA(&C->outer.rows_d, below, own + dir * C->nown, stream));
   for (int k = 0; k < PAMG_ENTRIES; ++k) PetscCall(PolderReplicaGather(C->wholevalues, own + k * C->nown, all + k * C->N));
   PolderLaunch(PolderLevelWholeRows_CUDA(&C->whole, all, pattern, C->gi, C->gj, C->ga, stream));
-  PetscCall(PamgGatherReals(C, &pamg->excess));
-  PetscCall(PamgGatherReals(C, &pamg->magnitude));
+  PetscCall(PCPAMGGatherReals(C, &pamg->excess));
+  PetscCall(PCPAMGGatherReals(C, &pamg->magnitude));
   PetscCall(PolderDeviceFree(&own));
   PetscCall(PolderDeviceFree(&all));
   PetscFunctionReturn(PETSC_SUCCESS);

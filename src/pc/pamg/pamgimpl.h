@@ -181,10 +181,11 @@ typedef struct {
   void        *stage;             /* on the device: [n] on the last level, staging buffer for transfers through the host */
   PetscMPIInt *counts, *displs;   /* number of rows and first row of each process */
   PolderHalo   all;               /* on the device: brings the parts of other processes; NULL: wholevectors does */
-  /* On the device, a gathered level that is a grid: its sizes, in csize[] and nc; what gathers nown doubles a process, and vectors */
+  /* On the device, a gathered level: its sizes, in csize[] and nc, if it is a grid; what gathers nown doubles a process, and vectors */
   PolderLevelGrid whole;
   PolderReplica   wholevalues, wholevectors;
-  void           *part; /* [nown + 1] the part of this process in a vector of a gathered level */
+  PetscInt       *total; /* entries of each process; NULL: wholevalues brings a grid, or nothing */
+  void           *part;  /* [nown + 1] the part of this process in a vector of a gathered level */
 } PamgLevel;
 
 /* The steps of a cycle on a level, see pamgsteps.h, and of a set-up, see pamgsetup.h */
@@ -264,11 +265,14 @@ typedef struct {
   PamgWhole              whole;
 } PC_PAMG;
 
-/* The next level is replicated if it has at most so many rows. A grid on devices: what one GPU does below takes less time than the exchanges of several */
+/*
+  The next level is replicated if it has at most so many rows. Between devices: what one GPU does below takes less time than the exchanges of several, and pairs
+  within a process cost iterations. Pairs pass through the host unless kernels bring them
+*/
 static inline PetscInt PamgGatherLimit(const PC_PAMG *pamg, const PamgLevel *L)
 {
   if (pamg->gatherlimit >= 0) return pamg->gatherlimit;
-  return pamg->place->device && L->border.B.dir > 0 ? 300000 : 8000;
+  return pamg->place->device && (L->border.B.dir > 0 || PolderHaloOnlyLaunches(L->halo)) ? 300000 : 8000;
 }
 
 /* Level l > 0 may use the K-cycle. What eliminated rows leave is as far from solved as the level that they belong to: one of the two does the second visit */
@@ -539,6 +543,13 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherGridValues(PC_PAMG *, PetscInt l);
 /* Makes what gathers vectors of a gathered level on the device. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGGatherVectors(PC_PAMG *, MPI_Comm, PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeGathers(PamgLevel *);
+/* *values <- the nown values of all processes, in place of those of this one */
+PETSC_INTERN PetscErrorCode PCPAMGGatherReals(PamgLevel *, PetscReal **values);
+
+/* pamggatherrows.c: other gathered levels, made on the devices */
+/* Gathers a level whose rows of this process are complete, its excess and its places in a grid; *done = PETSC_FALSE: through the host instead. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGGatherRowsDevice(PC_PAMG *, MPI_Comm, PamgLevel *, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCPAMGGatherRowsValues(PC_PAMG *, MPI_Comm, PamgLevel *);
 
 /* pamggather.c */
 /* Merges the entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns their number */
@@ -546,6 +557,8 @@ PETSC_INTERN PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt co
 /* Makes gi, gj and ga of a level from the rows of all processes, all on the host; and gathers new values of ga in an array that the caller frees */
 PETSC_INTERN PetscErrorCode PCPAMGGatherRows(MPI_Comm, const PolderCSR *own, PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGGatherValues(MPI_Comm, const PolderCSR *own, PetscInt *total, PetscScalar **all);
+/* *all: the places are known on all processes; replaces grid.thin[] by that of the whole level */
+PETSC_INTERN PetscErrorCode PCPAMGAgreePlaces(MPI_Comm, PamgLevel *, PetscBool known, PetscBool *all);
 /* Replaces place[] of this process, on the host, by that of all processes, NULL unless every process has one; and grid.thin[] by that of the whole level */
 PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces(MPI_Comm, PamgLevel *, PetscInt64 **place);
 

@@ -293,23 +293,19 @@ static PetscErrorCode PamgGalerkinOuter(const PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers the rows of all processes on each */
-static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLevel *C)
+/* Gathers the rows of all processes on each through the host */
+static PetscErrorCode PamgGatherByHost(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C)
 {
   const size_t index = sizeof(PetscInt);
   PetscInt    *gi, *gj;
   PetscScalar *ga;
   PetscInt64  *place = NULL;
   PolderCSR    own;
-  PetscBool    done;
 
   PetscFunctionBegin;
-  C->gathered = PETSC_TRUE;
-  PetscCall(PCPAMGGatherGrid(pamg, (PetscInt)(L - pamg->level), &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGRowsToHost(C, &own));
-  PetscCall(PCPAMGGatherRows(L->comm, &own, C));
-  PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
+  PetscCall(PCPAMGGatherRows(comm, &own, C));
+  PetscCall(PCPAMGGatherExcess(pamg, comm, C));
   PetscCall(PCPAMGFreeRowsOnHost(&own));
   gi    = C->gi;
   gj    = C->gj;
@@ -321,13 +317,28 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscCall(PetscFree(gi));
   PetscCall(PetscFree(gj));
   PetscCall(PetscFree(ga));
-  C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
   PetscCall(PCPAMGNeedPlaces(pamg));
   if (pamg->gridplace) PetscCall(PamgDownload(sizeof(*place) * (size_t)C->nown, pamg->gridplace, &place));
   PetscCall(PCPAMGFreePlaces(pamg));
-  PetscCall(PCPAMGGatherPlaces(L->comm, C, &place));
+  PetscCall(PCPAMGGatherPlaces(comm, C, &place));
   if (place) PetscCall(PolderDeviceUpload(sizeof(*place) * (size_t)C->N, place, &pamg->gridplace));
   PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gathers the rows of all processes on each */
+static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLevel *C)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  C->gathered = PETSC_TRUE;
+  C->nzouter  = C->outer.rows.nz;
+  PetscCall(PCPAMGGatherGrid(pamg, (PetscInt)(L - pamg->level), &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGGatherRowsDevice(pamg, L->comm, C, &done));
+  if (!done) PetscCall(PamgGatherByHost(pamg, L->comm, C));
+  C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,7 +402,8 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
   if (L->border.lists) PetscCall(PCPAMGPlanesValues(pamg, l));
   else PetscCall(PamgSortedValues(L, C));
   PetscCall(PCPAMGMendCoarse(pamg, l));
-  if (C->wholevalues) PetscCall(PCPAMGGatherGridValues(pamg, l));
+  if (C->total) PetscCall(PCPAMGGatherRowsValues(pamg, L->comm, C));
+  else if (C->wholevalues) PetscCall(PCPAMGGatherGridValues(pamg, l));
   else if (C->gathered) {
     PolderCSR    own;
     PetscScalar *ga;

@@ -113,6 +113,8 @@ struct _PamgSetUpSteps {
 PETSC_INTERN const PamgSetUpSteps PamgSetUpHost, PamgSetUpDevice;
 
 /* pamgblocks.c, pamgblocksdevice.c */
+/* ptr[1 .. n] <- its sums, on the device; *total: the last one */
+PETSC_INTERN PetscErrorCode PCPAMGSumUp(const PC_PAMG *, PetscInt n, PetscInt ptr[], PetscInt *total);
 PETSC_INTERN PetscErrorCode PCPAMGStrongHost(const PC_PAMG *, const PamgLevel *, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
 PETSC_INTERN PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *, const PamgLevel *, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
 PETSC_INTERN PetscErrorCode PCPAMGBlockRowsHost(const PC_PAMG *, PamgLevel *, PolderRows *);
