@@ -89,3 +89,37 @@ int PolderRowsTake_CUDA(const PolderRows *rows, const PolderSparseRows *to, Pold
 
   return PolderForEach(C.n, stream, [=] __device__(PetscInt k) { PolderRowsTakeRow(k, &A, &C); });
 }
+
+int PolderBlockSeed_CUDA(PetscInt count, const PetscInt pair[], PetscInt mark[], PolderStream stream)
+{
+  return PolderForEach(count, stream, [=] __device__(PetscInt k) {
+    if (pair[2 * k + 1] >= 0) mark[pair[2 * k]] = mark[pair[2 * k + 1]] = 1;
+  });
+}
+
+int PolderBlockSpread_CUDA(PetscInt count, const PetscInt pair[], PetscInt mark[], PetscInt *more, PolderStream stream)
+{
+  return PolderForEach(count, stream, [=] __device__(PetscInt k) { PolderBlockSpreadPair(pair + 2 * k, mark, more); });
+}
+
+int PolderBlockKeep_CUDA(PetscInt count, const PetscInt pair[], const PetscInt mark[], PetscInt keep[], PolderStream stream)
+{
+  return PolderForEach(count, stream, [=] __device__(PetscInt k) { keep[k + 1] = mark[pair[2 * k]]; });
+}
+
+int PolderBlockTake_CUDA(PetscInt count, const PetscInt pair[], const PetscReal strength[], const PetscInt number[], const PetscInt keep[], PetscInt kept[],
+                         PetscReal keptstrength[], PolderStream stream)
+{
+  return PolderForEach(count, stream, [=] __device__(PetscInt k) {
+    if (keep[k + 1] == keep[k]) return;
+    PolderBlockTakePair(pair + 2 * k, number, kept + 2 * keep[k]);
+    keptstrength[keep[k]] = strength[k];
+  });
+}
+
+int PolderBlockMarked_CUDA(PetscInt n, const PetscInt number[], PetscInt row[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
+    if (number[i + 1] > number[i]) row[number[i]] = i;
+  });
+}

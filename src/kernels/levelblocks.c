@@ -18,6 +18,40 @@ PetscBool PolderBlockPairs_Host(const PolderRows *A, const PetscReal d[], PetscR
   return (PetscBool)positive;
 }
 
+void PolderBlockSeed_Host(PetscInt count, const PetscInt pair[], PetscInt mark[])
+{
+  for (PetscInt k = 0; k < count; ++k) {
+    if (pair[2 * k + 1] >= 0) mark[pair[2 * k]] = mark[pair[2 * k + 1]] = 1;
+  }
+}
+
+void PolderBlockSpread_Host(PetscInt count, const PetscInt pair[], PetscInt mark[], PetscInt *more)
+{
+  for (PetscInt k = 0; k < count; ++k) PolderBlockSpreadPair(pair + 2 * k, mark, more);
+}
+
+void PolderBlockKeep_Host(PetscInt count, const PetscInt pair[], const PetscInt mark[], PetscInt keep[])
+{
+  for (PetscInt k = 0; k < count; ++k) keep[k + 1] = mark[pair[2 * k]];
+}
+
+void PolderBlockTake_Host(PetscInt count, const PetscInt pair[], const PetscReal strength[], const PetscInt number[], const PetscInt keep[], PetscInt kept[],
+                          PetscReal keptstrength[])
+{
+  for (PetscInt k = 0; k < count; ++k) {
+    if (keep[k + 1] == keep[k]) continue;
+    PolderBlockTakePair(pair + 2 * k, number, kept + 2 * keep[k]);
+    keptstrength[keep[k]] = strength[k];
+  }
+}
+
+void PolderBlockMarked_Host(PetscInt n, const PetscInt number[], PetscInt row[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    if (number[i + 1] > number[i]) row[number[i]] = i;
+  }
+}
+
 void PolderRowsLength_Host(const PolderRows *A, const PolderSparseRows *C)
 {
   for (PetscInt k = 0; k < C->n; ++k) C->ptr[k + 1] = A->i[C->row[k] + 1] - A->i[C->row[k]];

@@ -55,6 +55,24 @@ PETSC_INTERN void   PolderBlockStepSingle_Host(const PolderRows *, const PolderL
 POLDER_LAUNCHER int PolderBlockCount_CUDA(const PolderRows *, const PetscReal d[], PetscReal theta, PetscInt ptr[], PetscInt *positive, PolderStream stream);
 POLDER_LAUNCHER int PolderBlockFill_CUDA(const PolderRows *, const PetscReal d[], PetscReal theta, const PetscInt ptr[], PetscInt pair[], PetscReal strength[],
                                          PolderStream stream);
+/*
+  Only pairs that are connected to a positive one can be in a block. mark[i] <- 1 for the rows of positive pairs; then, again and again, for both rows of pairs
+  of which one is marked, and *more <- 1 where that was new
+*/
+PETSC_INTERN void   PolderBlockSeed_Host(PetscInt count, const PetscInt pair[], PetscInt mark[]);
+POLDER_LAUNCHER int PolderBlockSeed_CUDA(PetscInt count, const PetscInt pair[], PetscInt mark[], PolderStream stream);
+PETSC_INTERN void   PolderBlockSpread_Host(PetscInt count, const PetscInt pair[], PetscInt mark[], PetscInt *more);
+POLDER_LAUNCHER int PolderBlockSpread_CUDA(PetscInt count, const PetscInt pair[], PetscInt mark[], PetscInt *more, PolderStream stream);
+/* keep[k + 1] <- is pair k one of marked rows? */
+PETSC_INTERN void   PolderBlockKeep_Host(PetscInt count, const PetscInt pair[], const PetscInt mark[], PetscInt keep[]);
+POLDER_LAUNCHER int PolderBlockKeep_CUDA(PetscInt count, const PetscInt pair[], const PetscInt mark[], PetscInt keep[], PolderStream stream);
+/* The pairs that are kept, in their order, with marked rows numbered anew, given keep[count + 1] and number[n + 1], the sums of mark[]; row[] <- these rows */
+PETSC_INTERN void   PolderBlockTake_Host(PetscInt count, const PetscInt pair[], const PetscReal strength[], const PetscInt number[], const PetscInt keep[],
+                                         PetscInt kept[], PetscReal keptstrength[]);
+POLDER_LAUNCHER int PolderBlockTake_CUDA(PetscInt count, const PetscInt pair[], const PetscReal strength[], const PetscInt number[], const PetscInt keep[],
+                                         PetscInt kept[], PetscReal keptstrength[], PolderStream stream);
+PETSC_INTERN void   PolderBlockMarked_Host(PetscInt n, const PetscInt number[], PetscInt row[]);
+POLDER_LAUNCHER int PolderBlockMarked_CUDA(PetscInt n, const PetscInt number[], PetscInt row[], PolderStream stream);
 /* C->ptr[k + 1] <- the entries of row C->row[k] of A; then, with ptr[] summed up, copies of these rows */
 PETSC_INTERN void   PolderRowsLength_Host(const PolderRows *A, const PolderSparseRows *C);
 POLDER_LAUNCHER int PolderRowsLength_CUDA(const PolderRows *A, const PolderSparseRows *C, PolderStream stream);

@@ -40,6 +40,29 @@ POLDER_LEVELROW void PolderBlockFillRow(PetscInt i, const PolderRows *A, const P
   }
 }
 
+/* The second row of a pair */
+POLDER_LEVELROW PetscInt PolderBlockSecond(const PetscInt pair[2])
+{
+  return pair[1] < 0 ? -1 - pair[1] : pair[1];
+}
+
+POLDER_LEVELROW void PolderBlockSpreadPair(const PetscInt pair[2], PetscInt mark[], PetscInt *more)
+{
+  const PetscInt i = pair[0], j = PolderBlockSecond(pair);
+
+  if (mark[i] == mark[j]) return;
+  mark[i] = mark[j] = *more = 1;
+}
+
+/* Pair k, which becomes pair `to` */
+POLDER_LEVELROW void PolderBlockTakePair(const PetscInt pair[2], const PetscInt number[], PetscInt to[2])
+{
+  const PetscInt j = number[PolderBlockSecond(pair)];
+
+  to[0] = number[pair[0]];
+  to[1] = pair[1] < 0 ? -1 - j : j;
+}
+
 /* Row k of copies of some rows */
 POLDER_LEVELROW void PolderRowsTakeRow(PetscInt k, const PolderRows *A, const PolderSparseRows *C)
 {

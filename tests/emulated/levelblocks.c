@@ -24,3 +24,12 @@ int PolderBlockFill_CUDA(const PolderRows *A, const PetscReal d[], PetscReal the
 
 PolderEmulate(PolderRowsLength, (const PolderRows *A, const PolderSparseRows *C, PolderStream stream), A, C);
 PolderEmulate(PolderRowsTake, (const PolderRows *A, const PolderSparseRows *C, PolderStream stream), A, C);
+
+PolderEmulate(PolderBlockSeed, (PetscInt count, const PetscInt pair[], PetscInt mark[], PolderStream stream), count, pair, mark);
+PolderEmulate(PolderBlockSpread, (PetscInt count, const PetscInt pair[], PetscInt mark[], PetscInt *more, PolderStream stream), count, pair, mark, more);
+PolderEmulate(PolderBlockKeep, (PetscInt count, const PetscInt pair[], const PetscInt mark[], PetscInt keep[], PolderStream stream), count, pair, mark, keep);
+PolderEmulate(PolderBlockTake,
+              (PetscInt count, const PetscInt pair[], const PetscReal strength[], const PetscInt number[], const PetscInt keep[], PetscInt kept[],
+               PetscReal keptstrength[], PolderStream stream),
+              count, pair, strength, number, keep, kept, keptstrength);
+PolderEmulate(PolderBlockMarked, (PetscInt n, const PetscInt number[], PetscInt row[], PolderStream stream), n, number, row);

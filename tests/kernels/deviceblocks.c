@@ -73,6 +73,102 @@ static PetscErrorCode TestPairs(const PolderRows *h, const PolderRows *d, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is left of pairs without those that are not connected to positive ones */
+typedef struct {
+  PetscInt   number[ROWS + 1], row[ROWS], rows, *keep, *kept;
+  PetscReal *strength;
+} Reach;
+
+/* On the host; the blocks are those of all pairs */
+static PetscErrorCode ReachHost(PetscInt count, const PetscInt pair[], const PetscReal strength[], Reach *R, PetscInt *wrong)
+{
+  PolderLevelBlocks all = {0}, some = {0};
+  PetscInt          more = 1, *order, work[3 * ROWS];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscArrayzero(R->number, ROWS + 1));
+  PetscCall(PetscCalloc3(count + 1, &R->keep, 2 * count, &R->kept, count, &R->strength));
+  PolderBlockSeed_Host(count, pair, R->number + 1);
+  while (more) {
+    more = 0;
+    PolderBlockSpread_Host(count, pair, R->number + 1, &more);
+  }
+  PolderBlockKeep_Host(count, pair, R->number + 1, R->keep);
+  for (PetscInt i = 0; i < ROWS; ++i) R->number[i + 1] += R->number[i];
+  for (PetscInt k = 0; k < count; ++k) R->keep[k + 1] += R->keep[k];
+  R->rows = R->number[ROWS];
+  PolderBlockTake_Host(count, pair, strength, R->number, R->keep, R->kept, R->strength);
+  PolderBlockMarked_Host(ROWS, R->number, R->row);
+  PetscCall(
+    PetscMalloc7(count, &order, count + 1, &all.ptr, 2 * count, &all.row, count + 1, &all.at, count + 1, &some.ptr, 2 * count, &some.row, count + 1, &some.at));
+  for (PetscInt k = 0; k < count; ++k) order[k] = k;
+  PolderBlockJoin_Host(ROWS, count, order, pair, work, &all);
+  PolderBlockJoin_Host(R->rows, R->keep[count], order, R->kept, work, &some);
+  *wrong += some.n != all.n || !all.n;
+  for (PetscInt k = 0; k <= all.n; ++k) *wrong += some.ptr[k] != all.ptr[k];
+  for (PetscInt r = 0; r < all.ptr[all.n] && !*wrong; ++r) *wrong += R->row[some.row[r]] != all.row[r];
+  PetscCall(PetscFree7(order, all.ptr, all.row, all.at, some.ptr, some.row, some.at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *wrong += number of the n indices that differ */
+static PetscErrorCode Differ(PetscInt n, const PetscInt here[], const PetscInt there[], PetscInt *wrong)
+{
+  PetscInt *got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &got));
+  PetscCall(PolderDeviceToHost(got, there, sizeof(*got) * (size_t)n));
+  for (PetscInt k = 0; k < n; ++k) *wrong += got[k] != here[k];
+  PetscCall(PetscFree(got));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same on the device */
+static PetscErrorCode TestReach(PetscInt count, const PetscInt pair[], const PetscReal strength[], PolderStream stream, PetscInt *wrong)
+{
+  Reach      R;
+  PetscInt  *number, *dpair, *keep, *kept, *row, *there, more = 1;
+  PetscReal *dstrength, *left, *got;
+
+  PetscFunctionBeginUser;
+  PetscCall(ReachHost(count, pair, strength, &R, wrong));
+  PetscCall(PolderDeviceUpload(2 * sizeof(*pair) * (size_t)count, pair, &dpair));
+  PetscCall(PolderDeviceUpload(sizeof(*strength) * (size_t)count, strength, &dstrength));
+  PetscCall(PolderDeviceMalloc(sizeof(R.number), &number));
+  PetscCall(PolderDeviceZero(number, sizeof(R.number)));
+  PetscCall(PolderDeviceMalloc(sizeof(more), &there));
+  PolderLaunch(PolderBlockSeed_CUDA(count, dpair, number + 1, stream));
+  while (more) {
+    PetscCall(PolderDeviceZero(there, sizeof(more)));
+    PolderLaunch(PolderBlockSpread_CUDA(count, dpair, number + 1, there, stream));
+    PetscCall(PolderDeviceToHost(&more, there, sizeof(more)));
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(*keep) * (size_t)(count + 1), &keep));
+  PolderLaunch(PolderBlockKeep_CUDA(count, dpair, number + 1, keep, stream));
+  for (PetscInt k = count; k > 0; --k) R.keep[k] -= R.keep[k - 1]; // the sums follow
+  PetscCall(Differ(count, R.keep + 1, keep + 1, wrong));
+  for (PetscInt k = 0; k < count; ++k) R.keep[k + 1] += R.keep[k];
+  PetscCall(PolderDeviceFromHost(number, R.number, sizeof(R.number)));
+  PetscCall(PolderDeviceFromHost(keep, R.keep, sizeof(*keep) * (size_t)(count + 1)));
+  PetscCall(PolderDeviceMalloc(2 * sizeof(*kept) * (size_t)count, &kept));
+  PetscCall(PolderDeviceMalloc(sizeof(*left) * (size_t)count, &left));
+  PetscCall(PolderDeviceMalloc(sizeof(R.row), &row));
+  PolderLaunch(PolderBlockTake_CUDA(count, dpair, dstrength, number, keep, kept, left, stream));
+  PolderLaunch(PolderBlockMarked_CUDA(ROWS, number, row, stream));
+  PetscCall(Differ(2 * R.keep[count], R.kept, kept, wrong));
+  PetscCall(Differ(R.rows, R.row, row, wrong));
+  PetscCall(PetscMalloc1(count, &got));
+  PetscCall(PolderDeviceToHost(got, left, sizeof(*got) * (size_t)R.keep[count]));
+  for (PetscInt k = 0; k < R.keep[count]; ++k) *wrong += got[k] != R.strength[k];
+  void *const array[] = {&number, &dpair, &keep, &kept, &row, &there, &dstrength, &left};
+
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PolderDeviceFree(array[k]));
+  PetscCall(PetscFree(got));
+  PetscCall(PetscFree3(R.keep, R.kept, R.strength));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies of the n rows row[] at both places */
 static PetscErrorCode TestRows(const PolderRows *h, const PolderRows *d, PetscInt n, PetscInt row[], PolderSparseRows *H, PolderSparseRows *D,
                                PolderStream stream, PetscInt *wrong)
@@ -182,6 +278,7 @@ static PetscErrorCode TestGroup(PetscInt group, PolderStream stream, PetscInt *w
   d.j = dj;
   d.a = da;
   PetscCall(TestPairs(&h, &d, A.d, &count, &pair, &strength, stream, wrong));
+  PetscCall(TestReach(count, pair, strength, stream, wrong));
   PetscCall(PetscMalloc5(count + 1, &B.ptr, 2 * count, &B.row, count + 1, &B.at, count, &order, 4 * ROWS, &work));
   for (PetscInt k = 0; k < count; ++k) order[k] = k;
   PolderBlockJoin_Host(ROWS, count, order, pair, work, &B);

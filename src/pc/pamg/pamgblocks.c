@@ -29,21 +29,20 @@ PetscErrorCode PCPAMGFreeBlocks(const PC_PAMG *pamg, PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGStrongHost(PETSC_UNUSED const PC_PAMG *pamg, const PamgLevel *L, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength)
+PetscErrorCode PCPAMGStrongHost(PETSC_UNUSED const PC_PAMG *pamg, const PamgLevel *L, PetscReal theta, PamgCouplings *P)
 {
   const PolderRows A = PolderOwnRows(&L->csr);
   PetscReal       *d;
-  PetscBool        positive;
 
   PetscFunctionBegin;
+  P->rows = L->n;
   PetscCall(PetscMalloc1(L->n, &d));
   PolderCsrDiagonal_Host(L->n, A.i, A.j, A.a, d);
-  positive = PolderBlockPairs_Host(&A, d, theta, count, NULL, NULL);
-  if (positive) {
-    PetscCall(PetscMalloc1(2 * *count, pair));
-    PetscCall(PetscMalloc1(*count, strength));
-    (void)PolderBlockPairs_Host(&A, d, theta, count, *pair, *strength);
-  } else *count = 0;
+  if (PolderBlockPairs_Host(&A, d, theta, &P->count, NULL, NULL)) {
+    PetscCall(PetscMalloc1(2 * P->count, &P->pair));
+    PetscCall(PetscMalloc1(P->count, &P->strength));
+    (void)PolderBlockPairs_Host(&A, d, theta, &P->count, P->pair, P->strength);
+  } else P->count = 0;
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -121,18 +120,19 @@ static PetscErrorCode PamgSortPairs(PetscInt count, const PetscReal strength[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks from count pairs, without colours and factors */
-static PetscErrorCode PamgMakeBlocks(PetscInt n, PetscInt count, const PetscInt pair[], const PetscReal strength[], PolderLevelBlocks *B)
+/* Blocks from couplings, without colours and factors */
+static PetscErrorCode PamgMakeBlocks(const PamgCouplings *P, PolderLevelBlocks *B)
 {
   PetscInt *order, *work;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(count, &order, 3 * n, &work));
-  PetscCall(PetscMalloc1(count + 1, &B->ptr));
-  PetscCall(PetscMalloc1(2 * count, &B->row));
-  PetscCall(PetscMalloc1(count + 1, &B->at));
-  PetscCall(PamgSortPairs(count, strength, order));
-  PolderBlockJoin_Host(n, count, order, pair, work, B);
+  PetscCall(PetscMalloc2(P->count, &order, 3 * P->rows, &work));
+  PetscCall(PetscMalloc1(P->count + 1, &B->ptr));
+  PetscCall(PetscMalloc1(2 * P->count, &B->row));
+  PetscCall(PetscMalloc1(P->count + 1, &B->at));
+  PetscCall(PamgSortPairs(P->count, P->strength, order));
+  PolderBlockJoin_Host(P->rows, P->count, order, P->pair, work, B);
+  for (PetscInt r = 0; P->row && r < B->ptr[B->n]; ++r) B->row[r] = P->row[B->row[r]];
   PetscCall(PetscMalloc1(B->at[B->n], &B->factor));
   PetscCall(PetscMalloc1(B->n, &B->order));
   PetscCall(PetscMalloc1(POLDER_BLOCK_COLOURS + 1, &B->colour));
@@ -143,15 +143,15 @@ static PetscErrorCode PamgMakeBlocks(PetscInt n, PetscInt count, const PetscInt 
 /* Looks for blocks; L->hasblocks is that of all processes */
 static PetscErrorCode PamgFindBlocks(const PC_PAMG *pamg, PamgLevel *L)
 {
-  PetscReal  *strength = NULL;
-  PetscInt   *pair     = NULL, count;
-  PetscMPIInt has;
+  PamgCouplings P = {0};
+  PetscMPIInt   has;
 
   PetscFunctionBegin;
-  PetscCall(pamg->setup->strong(pamg, L, PAMG_BLOCK, &count, &pair, &strength));
-  if (count) PetscCall(PamgMakeBlocks(L->n, count, pair, strength, &L->blocks));
-  PetscCall(PetscFree(pair));
-  PetscCall(PetscFree(strength));
+  PetscCall(pamg->setup->strong(pamg, L, PAMG_BLOCK, &P));
+  if (P.count) PetscCall(PamgMakeBlocks(&P, &L->blocks));
+  PetscCall(PetscFree(P.pair));
+  PetscCall(PetscFree(P.row));
+  PetscCall(PetscFree(P.strength));
   has = L->blocks.n > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_INT, MPI_MAX, L->comm));
   L->hasblocks = (PetscBool)has;

@@ -1,11 +1,16 @@
 /*
   Pairwise-aggregation multigrid: blocks of rows that smoothing solves exactly, on the device. The host joins rows to blocks, gives these colours and computes
-  their factors. It sees the strong couplings, 16 bytes each, and the rows of the blocks, and nothing of a level without strong positive couplings
+  their factors. It sees the strong couplings near positive ones, 16 bytes each, and the rows of the blocks, and nothing of a level without strong positive
+  couplings
 */
 #include "pamgsetup.h"
 #include "kernels/csr.h"
 #include "kernels/galerkin.h"
+#include "kernels/labels.h"
 #include "kernels/pairs.h"
+
+/* Rounds in which the marks of rows spread. In a line of a strongly anisotropic grid they would go on and on */
+#define PAMG_BLOCK_REACH 40
 
 PetscErrorCode PCPAMGSumUp(const PC_PAMG *pamg, PetscInt n, PetscInt ptr[], PetscInt *total)
 {
@@ -20,14 +25,64 @@ PetscErrorCode PCPAMGSumUp(const PC_PAMG *pamg, PetscInt n, PetscInt ptr[], Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *pamg, const PamgLevel *L, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength)
+/* mark[] <- is a row connected to a positive pair? After PAMG_BLOCK_REACH pairs in a row all rows count as connected */
+static PetscErrorCode PamgReach(const PC_PAMG *pamg, PetscInt n, PetscInt count, const PetscInt pair[], PetscInt mark[])
+{
+  PetscInt more = 1, *there;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(more), &there));
+  PetscCall(PolderDeviceZero(mark, sizeof(*mark) * (size_t)n));
+  PolderLaunch(PolderBlockSeed_CUDA(count, pair, mark, pamg->stream));
+  for (PetscInt round = 0; more && round < PAMG_BLOCK_REACH; ++round) {
+    PetscCall(PolderDeviceZero(there, sizeof(more)));
+    PolderLaunch(PolderBlockSpread_CUDA(count, pair, mark, there, pamg->stream));
+    PetscCall(PolderDeviceToHost(&more, there, sizeof(more)));
+  }
+  if (more) PolderLaunch(PolderIndexFill_CUDA(n, 1, mark, pamg->stream));
+  PetscCall(PolderDeviceFree(&there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The couplings on their way to the host, without those that no block can have */
+static PetscErrorCode PamgReached(const PC_PAMG *pamg, PetscInt n, PetscInt count, const PetscInt pair[], const PetscReal strength[], PamgCouplings *P)
+{
+  PetscInt  *number, *keep, *kept, *row;
+  PetscReal *keptstrength;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*number) * (size_t)(n + 1), &number));
+  PetscCall(PolderDeviceMalloc(sizeof(*keep) * (size_t)(count + 1), &keep));
+  PetscCall(PamgReach(pamg, n, count, pair, number + 1));
+  PolderLaunch(PolderBlockKeep_CUDA(count, pair, number + 1, keep, pamg->stream));
+  PetscCall(PCPAMGSumUp(pamg, count, keep, &P->count));
+  PetscCall(PCPAMGSumUp(pamg, n, number, &P->rows));
+  PetscCall(PolderDeviceMalloc(2 * sizeof(*kept) * (size_t)P->count, &kept));
+  PetscCall(PolderDeviceMalloc(sizeof(*keptstrength) * (size_t)P->count, &keptstrength));
+  PetscCall(PolderDeviceMalloc(sizeof(*row) * (size_t)P->rows, &row));
+  PolderLaunch(PolderBlockTake_CUDA(count, pair, strength, number, keep, kept, keptstrength, pamg->stream));
+  PolderLaunch(PolderBlockMarked_CUDA(n, number, row, pamg->stream));
+  PetscCall(PetscMalloc1(2 * P->count, &P->pair));
+  PetscCall(PetscMalloc1(P->count, &P->strength));
+  PetscCall(PetscMalloc1(P->rows, &P->row));
+  PetscCall(PolderDeviceToHost(P->pair, kept, 2 * sizeof(*kept) * (size_t)P->count));
+  PetscCall(PolderDeviceToHost(P->strength, keptstrength, sizeof(*keptstrength) * (size_t)P->count));
+  PetscCall(PolderDeviceToHost(P->row, row, sizeof(*row) * (size_t)P->rows));
+  PetscCall(PolderDeviceFree(&number));
+  PetscCall(PolderDeviceFree(&keep));
+  PetscCall(PolderDeviceFree(&kept));
+  PetscCall(PolderDeviceFree(&keptstrength));
+  PetscCall(PolderDeviceFree(&row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *pamg, const PamgLevel *L, PetscReal theta, PamgCouplings *P)
 {
   const PolderRows A = PolderOwnRows(&L->csr);
-  PetscInt        *ptr, *pairs, positive = 0, *there;
+  PetscInt        *ptr, *pairs, positive = 0, count, *there;
   PetscReal       *d, *strengths;
 
   PetscFunctionBegin;
-  *count = 0;
   PetscCall(PolderDeviceMalloc(sizeof(*d) * (size_t)L->n, &d));
   PetscCall(PolderDeviceMalloc(sizeof(*ptr) * (size_t)(L->n + 1), &ptr));
   PetscCall(PolderDeviceUpload(sizeof(positive), &positive, &there));
@@ -35,14 +90,11 @@ PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *pamg, const PamgLevel *L, Petsc
   PolderLaunch(PolderBlockCount_CUDA(&A, d, theta, ptr, there, pamg->stream));
   PetscCall(PolderDeviceToHost(&positive, there, sizeof(positive)));
   if (positive) {
-    PetscCall(PCPAMGSumUp(pamg, L->n, ptr, count));
-    PetscCall(PolderDeviceMalloc(2 * sizeof(*pairs) * (size_t)*count, &pairs));
-    PetscCall(PolderDeviceMalloc(sizeof(*strengths) * (size_t)*count, &strengths));
+    PetscCall(PCPAMGSumUp(pamg, L->n, ptr, &count));
+    PetscCall(PolderDeviceMalloc(2 * sizeof(*pairs) * (size_t)count, &pairs));
+    PetscCall(PolderDeviceMalloc(sizeof(*strengths) * (size_t)count, &strengths));
     PolderLaunch(PolderBlockFill_CUDA(&A, d, theta, ptr, pairs, strengths, pamg->stream));
-    PetscCall(PetscMalloc1(2 * *count, pair));
-    PetscCall(PetscMalloc1(*count, strength));
-    PetscCall(PolderDeviceToHost(*pair, pairs, 2 * sizeof(*pairs) * (size_t)*count));
-    PetscCall(PolderDeviceToHost(*strength, strengths, sizeof(*strengths) * (size_t)*count));
+    PetscCall(PamgReached(pamg, L->n, count, pairs, strengths, P));
     PetscCall(PolderDeviceFree(&pairs));
     PetscCall(PolderDeviceFree(&strengths));
   }

@@ -22,6 +22,12 @@ static inline PetscErrorCode PamgForget(const PC_PAMG *pamg, PetscInt l)
 /* Frees compressed rows */
 PETSC_INTERN PetscErrorCode PCPAMGFreeRows(const PC_PAMG *, PolderSparseRows *);
 
+/* Strong couplings, see PolderBlockPairs_Host(), between the rows row[], `rows` of them, to whose positions pair[] refers; row = NULL: between all rows */
+typedef struct {
+  PetscInt   count, rows, *pair, *row;
+  PetscReal *strength;
+} PamgCouplings;
+
 /* Work for the aggregation of n rows */
 typedef struct {
   PetscInt  *next, *left[2], *agg, *ptr, *row; /* [n]; ptr[n + 2] */
@@ -62,11 +68,11 @@ struct _PamgSetUpSteps {
   /* Prepares Gauss-Seidel; *found = PETSC_FALSE on all processes: the rows of one process have no colouring */
   PetscErrorCode (*colour)(PC_PAMG *, PetscInt l, PetscBool *found);
   /*
-    Blocks. *count <- the number of strong couplings of the local block, and these for the host, see PolderBlockPairs_Host(), or 0 if none is positive; A <-
-    rows for the host that have those of the blocks, new values included, until they are restored; what the cycle needs of L->blocks; L->shift, which is
-    added to the diagonal
+    Blocks. The strong couplings of the local block for the host, at least those that are connected to positive ones, none if there is no such one; A <- rows
+    for the host that have those of the blocks, new values included, until they are restored; what the cycle needs of L->blocks; L->shift, which is added to
+    the diagonal
   */
-  PetscErrorCode (*strong)(const PC_PAMG *, const PamgLevel *L, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
+  PetscErrorCode (*strong)(const PC_PAMG *, const PamgLevel *L, PetscReal theta, PamgCouplings *);
   PetscErrorCode (*blockrows)(const PC_PAMG *, PamgLevel *L, PolderRows *A);
   PetscErrorCode (*restoreblockrows)(PolderRows *A);
   PetscErrorCode (*keepblocks)(PamgLevel *L);
@@ -115,8 +121,8 @@ PETSC_INTERN const PamgSetUpSteps PamgSetUpHost, PamgSetUpDevice;
 /* pamgblocks.c, pamgblocksdevice.c */
 /* ptr[1 .. n] <- its sums, on the device; *total: the last one */
 PETSC_INTERN PetscErrorCode PCPAMGSumUp(const PC_PAMG *, PetscInt n, PetscInt ptr[], PetscInt *total);
-PETSC_INTERN PetscErrorCode PCPAMGStrongHost(const PC_PAMG *, const PamgLevel *, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
-PETSC_INTERN PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *, const PamgLevel *, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
+PETSC_INTERN PetscErrorCode PCPAMGStrongHost(const PC_PAMG *, const PamgLevel *, PetscReal theta, PamgCouplings *);
+PETSC_INTERN PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *, const PamgLevel *, PetscReal theta, PamgCouplings *);
 PETSC_INTERN PetscErrorCode PCPAMGBlockRowsHost(const PC_PAMG *, PamgLevel *, PolderRows *);
 PETSC_INTERN PetscErrorCode PCPAMGBlockRowsDevice(const PC_PAMG *, PamgLevel *, PolderRows *);
 PETSC_INTERN PetscErrorCode PCPAMGRestoreBlockRowsHost(PolderRows *);
