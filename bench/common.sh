@@ -74,12 +74,19 @@ pictures() {
   wait $program
 }
 
-# hypre_rows <peers> <start> <options of the problem>: rows of hypre's own solvers as bench/solve prints them, where make hypre has made the program
+# hypre_rows <peers> <start> <options of the problem>: rows of hypre's own solvers as bench/solve prints them, where make hypre has made the program; a row
+# says so where it fails
 hypre_rows() {
   peers=$1 begin=$2
   shift 2
   [ -x "$BUILD/bench/hypre/hypre" ] || return 0
-  for peer in $peers; do $begin "$BUILD/bench/hypre/hypre" -peer "$peer" "$@" | grep '^|'; done
+  for peer in $peers; do
+    if $begin "$BUILD/bench/hypre/hypre" -peer "$peer" "$@" >"$WORK/hypre" 2>&1; then grep '^|' "$WORK/hypre"
+    else
+      cat "$WORK/hypre" >&2
+      echo "| hypre $peer | fails |"
+    fi
+  done
 }
 
 # insert <marker> <file>: puts the file between the lines '<!-- marker:begin -->' and '<!-- marker:end -->' of the page in docs/results that has them

@@ -19,7 +19,7 @@ ranks=${RANKS:-1}
 for more in 2 4 8; do
   [ "$more" -gt "$count" ] || [ -n "$RANKS" ] || ranks="$ranks $more"
 done
-works=${WORKS:-poisson products weak middle small bubbles heavy plane largest}
+works=${WORKS:-poisson products weak middle small bubbles heavy lognormal plane largest}
 out=$WORK/table
 {
   echo "Command: \`bench/scale.sh\`. Machine: $(machine). 7 points (5 in 2-D), walls half a cell away (bubbles: Neumann), smooth right-hand side, zero" \
@@ -46,6 +46,7 @@ work() {
     [ -z "$SCALELOG" ] || { echo "$name, $r $unit"; cat "$WORK/log"; } >>"$SCALELOG"
     awk -F'|' '/^\| / {
       split($5, setup, " "); split($6, solve, " "); split($3, its, " "); residual = $4 + 0
+      if (!(its[1] + 0)) {printf " |%s\n", $3; next} # it failed, or did not converge
       note = residual > 1.1e-6 ? " (true residual " $4 ")" : ""
       printf " | %s%s; %.4g + %.4g; %.4g\n", its[1], note, setup[1], solve[1], 1000 * solve[1] / its[1]}' "$WORK/log" >"$WORK/cells.$r"
   done
@@ -97,6 +98,9 @@ END
 work heavy "8 bubbles of 1e6, $big^3 in all" 0 -n $big -bubbles 2 -contrast 1e6 <<END
 dcg, pamg | $pamg
 dcg, tns, automatic vectors | $dcg -pc_type tns
+END
+work lognormal "Log-normal, sigma 3, $middle^3 in all" 0 -n $middle -lognormal 3 <<END
+dcg, pamg | $pamg
 END
 work plane "Poisson $plane^2 in all" 0 -dim 2 -n $plane <<END
 rrbcg | -mat_type aijdia -ksp_type rrbcg

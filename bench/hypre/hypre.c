@@ -104,9 +104,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-peer", peers, &peer, NULL));
   PetscCall(PetscOptionsClearValue(NULL, "-coo")); // that of bench/solve for matrices of PETSc
-  PetscCall(RequireOptionsRead(NULL));
   PetscCheck((int)peer == 1 || (!p.graph && !p.points), PETSC_COMM_WORLD, PETSC_ERR_SUP, "PFMG is for problems on grids");
-  PetscCall(ProblemRows(&p, &A));
+  PetscCall(ProblemRows(&p, &A)); // reads options of graphs
+  PetscCall(RequireOptionsRead(NULL));
 #if defined(HYPRE_USING_CUDA)
   int         count;
   PetscMPIInt rank;
