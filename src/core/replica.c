@@ -51,7 +51,7 @@ static PetscErrorCode PolderReplicaLayout_Private(PolderReplica replica, PetscIn
     g->width[r]       = all[5 * r + 2];
     g->ld[r]          = all[5 * r + 3];
     g->begin[r]       = g->half;
-    replica->round[r] = most > POLDER_GATHER_CELLS ? PetscMax(g->n[r], PetscMin(all[5 * r + 4], POLDER_GATHER_ROOM / g->size)) : g->n[r];
+    replica->round[r] = PetscMax(g->n[r], PetscMin(all[5 * r + 4], most > POLDER_GATHER_CELLS ? POLDER_GATHER_ROOM / g->size : POLDER_GATHER_CELLS));
     g->half += (PetscMax(replica->round[r], 1) + 1) / 2 * 2;
     replica->N += g->n[r];
     PetscCall(PetscMPIIntCast(g->n[r], &replica->count[r]));

@@ -154,8 +154,8 @@ static PetscErrorCode Gathers(MPI_Comm comm, PetscInt n, PetscMPIInt empty, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers 5 n + r values of process r, where the replica has n; room: in as few rounds as its buffers allow */
-static PetscErrorCode GathersMany(MPI_Comm comm, PetscInt n, PetscBool room, PetscInt *wrong)
+/* Gathers `many` values, and r more, of process r, where the replica has n; room: in as few rounds as its buffers allow */
+static PetscErrorCode GathersMany(MPI_Comm comm, PetscInt n, PetscInt many, PetscBool room, PetscInt *wrong)
 {
   PolderReplica replica;
   PetscMPIInt   rank, size;
@@ -168,7 +168,7 @@ static PetscErrorCode GathersMany(MPI_Comm comm, PetscInt n, PetscBool room, Pet
   PetscCall(PetscMalloc1(size, &total));
   for (PetscMPIInt r = 0; r < size; ++r) {
     if (r == rank) before = N;
-    N += total[r] = 5 * n + r;
+    N += total[r] = many + r;
   }
   PetscCall(PolderReplicaCreate(comm, n, room ? total[rank] : 0, NULL, &replica));
   if (replica) {
@@ -243,8 +243,9 @@ int main(int argc, char **argv)
     PetscCall(Gathers(comm, n, -1, PETSC_FALSE, &wrong));
     PetscCall(Gathers(comm, n, 0, PETSC_FALSE, &wrong));
     PetscCall(Gathers(comm, n, 1, PETSC_TRUE, &wrong));
-    for (int room = 0; room < 2; ++room) PetscCall(GathersMany(comm, n, (PetscBool)room, &wrong));
+    for (int room = 0; room < 2; ++room) PetscCall(GathersMany(comm, n, 5 * n, (PetscBool)room, &wrong));
   }
+  PetscCall(GathersMany(comm, 1, 150000, PETSC_TRUE, &wrong)); /* long rows: as many rounds as the buffers need, and not as the rows do */
   PetscCallMPI(MPI_Comm_split(comm, rank % 2, rank, &half));
   for (int times = 0; times < 3; ++times) { /* two communicators at once, one of which goes */
     PetscCall(Sums(half, 10, &wrong));
