@@ -53,6 +53,22 @@ static inline PetscInt PolderCSRNextRow(PetscInt m, const PetscInt ai[], PetscIn
   return i;
 }
 
+/* rows->row, which the caller frees, and rows->ptr, too: those of the m rows that have entries, and where these begin */
+static inline PetscErrorCode PolderCSRListRows(PetscInt m, const PetscInt ai[], PolderSparseRows *rows)
+{
+  PetscFunctionBegin;
+  rows->n  = 0;
+  rows->nz = m ? ai[m] : 0;
+  PetscCall(PetscMalloc1(PetscMin(m, rows->nz), &rows->row));
+  PetscCall(PetscMalloc1(PetscMin(m, rows->nz) + 1, &rows->ptr));
+  for (PetscInt i = PolderCSRNextRow(m, ai, 0); i < m; i = PolderCSRNextRow(m, ai, i + 1)) {
+    rows->row[rows->n]   = i;
+    rows->ptr[rows->n++] = ai[i];
+  }
+  rows->ptr[rows->n] = rows->nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The first of the rows i + 1, ..., end - 1 whose columns are not those of the row before moved by one; end: there is none */
 static inline PetscInt PolderCSRNextUnlike(const PetscInt ai[], const PetscInt aj[], PetscInt i, PetscInt end)
 {

@@ -14,7 +14,10 @@ PetscErrorCode PCPAMGFreeBorder(const PC_PAMG *pamg, PamgBorder *X)
   PetscCall(pamg->place->free(&X->beyond));
   PetscCall(PetscFree(X->scaled));
   PetscCall(pamg->place->free(&X->there));
-  if (!pamg->place->device) PetscCall(PetscFree2(X->rows.row, X->rows.ptr));
+  if (!pamg->place->device) {
+    PetscCall(PetscFree(X->rows.row));
+    PetscCall(PetscFree(X->rows.ptr));
+  }
   PetscCall(PolderHaloDestroy(&X->parts));
   if (X->ownsplanes) PetscCall(PolderHaloDestroy(&X->planes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -32,14 +35,8 @@ static PetscErrorCode PamgBorderRows(const PC_PAMG *pamg, PamgLevel *L, const Po
     *rows = L->outer.rows_d;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscMalloc2(PetscMin(L->n, (PetscInt)L->nzouter), &rows->row, PetscMin(L->n, (PetscInt)L->nzouter) + 1, &rows->ptr));
-  rows->n = 0;
-  for (PetscInt i = PolderCSRNextRow(L->n, csr->bi, 0); i < L->n; i = PolderCSRNextRow(L->n, csr->bi, i + 1)) {
-    rows->row[rows->n]   = i;
-    rows->ptr[rows->n++] = csr->bi[i];
-  }
-  rows->ptr[rows->n] = (PetscInt)L->nzouter;
-  rows->col          = (PetscInt *)csr->bj;
+  PetscCall(PolderCSRListRows(L->n, csr->bi, rows));
+  rows->col = (PetscInt *)csr->bj;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -504,22 +504,22 @@ static PetscErrorCode PamgFactorDevice(PC_PAMG *pamg, PetscBool constant)
 
 PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel     *L  = &pamg->level[l];
-  const PetscInt nz = (PetscInt)L->nz + (L->halo ? L->outer.rows.nz : 0);
-  PetscInt      *ai, *aj;
-  PetscScalar   *aa;
+  PamgLevel   *L = &pamg->level[l];
+  PetscInt    *ai, *aj;
+  PetscScalar *aa;
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&L->A));
-  PetscCall(PetscMalloc3(L->n + 1, &ai, nz, &aj, nz, &aa));
   if (L->halo) {
     PolderCSR own;
 
     PetscCall(PCPAMGRowsToHost(L, &own));
-    ai[0] = 0;
-    for (PetscInt i = 0; i < L->n; ++i) ai[i + 1] = ai[i] + PamgMergeRow(&own, i, aj + ai[i], aa + ai[i]);
+    PetscCall(PCPAMGMergeRows(&own, &ai, &aj, &aa));
     PetscCall(PCPAMGFreeRowsOnHost(&own));
   } else {
+    PetscCall(PetscMalloc1(L->n + 1, &ai));
+    PetscCall(PetscMalloc1(L->nz, &aj));
+    PetscCall(PetscMalloc1(L->nz, &aa));
     PetscCall(PolderDeviceToHost(ai, L->csr.ai, sizeof(*ai) * (size_t)(L->n + 1)));
     PetscCall(PolderDeviceToHost(aj, L->csr.aj, sizeof(*aj) * (size_t)L->nz));
     PetscCall(PolderDeviceToHost(aa, L->csr.aa, sizeof(*aa) * (size_t)L->nz));
@@ -530,7 +530,9 @@ PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *pamg, PetscInt l)
   PetscCall(MatSetVecType(L->A, POLDER_VEC_DEVICE));
   if (L->halo) PetscCall(MatMPIAIJSetPreallocationCSR(L->A, ai, aj, aa));
   else PetscCall(MatSeqAIJSetPreallocationCSR(L->A, ai, aj, aa));
-  PetscCall(PetscFree3(ai, aj, aa));
+  PetscCall(PetscFree(ai));
+  PetscCall(PetscFree(aj));
+  PetscCall(PetscFree(aa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,24 +1,41 @@
 /* Pairwise-aggregation multigrid on several processes: replicates a small level on every process, so that the levels below it need no messages. */
 #include "pamgimpl.h"
 #include "core/gather.h"
+#include "kernels/splitrows.h"
+#include "mat/csr.h"
 
-PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt col[], PetscScalar val[])
+PetscErrorCode PCPAMGMergeRows(const PolderCSR *own, PetscInt **start, PetscInt **col, PetscScalar **val)
 {
-  PetscInt n = 0, b = own->bi[i];
+  const PetscInt  n = own->m;
+  PetscReal      *length, *real = NULL;
+  PetscInt        nz;
+  PolderSplitRows A = {
+    .n = n, .first = own->rstart, .own = {.n = n, .i = own->ai, .j = own->aj, .a = own->aa},
+            .ghost = own->garray
+  };
 
-  for (; b < own->bi[i + 1] && own->garray[own->bj[b]] < own->rstart; ++b, ++n) {
-    if (col) col[n] = own->garray[own->bj[b]];
-    val[n] = own->ba[b];
+  PetscFunctionBegin;
+  PetscCall(PolderCSRListRows(n, own->bi, &A.outer));
+  A.outer.col = (PetscInt *)own->bj;
+  A.outer.val = (PetscScalar *)own->ba;
+  PetscCall(PetscMalloc1(n, &length));
+  PetscCall(PetscMalloc1(n + 1, start));
+  PolderSplitRowsLength_Host(&A, length);
+  (*start)[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) (*start)[i + 1] = (*start)[i] + (PetscInt)length[i];
+  nz = (*start)[n];
+  PetscCall(PetscMalloc1(nz, val));
+  if (col) PetscCall(PetscMalloc1(nz, &real));
+  PolderSplitRowsMerge_Host(&A, *start, real, *val);
+  if (col) {
+    PetscCall(PetscMalloc1(nz, col));
+    PolderIndexOfReals_Host(nz, real, *col);
   }
-  for (PetscInt a = own->ai[i]; a < own->ai[i + 1]; ++a, ++n) {
-    if (col) col[n] = own->rstart + own->aj[a];
-    val[n] = own->aa[a];
-  }
-  for (; b < own->bi[i + 1]; ++b, ++n) {
-    if (col) col[n] = own->garray[own->bj[b]];
-    val[n] = own->ba[b];
-  }
-  return n;
+  PetscCall(PetscFree(real));
+  PetscCall(PetscFree(length));
+  PetscCall(PetscFree(A.outer.row));
+  PetscCall(PetscFree(A.outer.ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The distribution of the rows of a gathered level */
@@ -37,38 +54,38 @@ static PetscErrorCode PamgGatherLayout(MPI_Comm comm, PamgLevel *C)
 
 PetscErrorCode PCPAMGGatherRows(MPI_Comm comm, const PolderCSR *own, PamgLevel *C)
 {
-  const PetscInt n = own->m, most = own->ai[n] + own->bi[n];
-  PetscInt      *length, *col, *all, nz = 0, N;
+  const PetscInt n = own->m;
+  PetscInt      *start, *col, *all, nz, N;
   PetscScalar   *val;
 
   PetscFunctionBegin;
   C->gathered = PETSC_TRUE;
   PetscCall(PamgGatherLayout(comm, C));
-  PetscCall(PetscMalloc3(n, &length, most, &col, most, &val));
-  for (PetscInt i = 0; i < n; ++i) {
-    length[i] = PamgMergeRow(own, i, col + nz, val + nz);
-    nz += length[i];
-  }
-  PetscCall(PolderGatherAll(comm, n, length, sizeof(*length), &N, &all));
+  PetscCall(PCPAMGMergeRows(own, &start, &col, &val));
+  nz = start[n];
+  for (PetscInt i = 0; i < n; ++i) start[i] = start[i + 1] - start[i]; // lengths from now on
+  PetscCall(PolderGatherAll(comm, n, start, sizeof(*start), &N, &all));
   PetscCall(PetscMalloc1(N + 1, &C->gi));
   C->gi[0] = 0;
   for (PetscInt i = 0; i < N; ++i) C->gi[i + 1] = C->gi[i] + all[i];
   PetscCall(PetscFree(all));
   PetscCall(PolderGatherAll(comm, nz, col, sizeof(*col), &N, &C->gj));
   PetscCall(PolderGatherAll(comm, nz, val, sizeof(*val), &N, &C->ga));
-  PetscCall(PetscFree3(length, col, val));
+  PetscCall(PetscFree(start));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGGatherValues(MPI_Comm comm, const PolderCSR *own, PetscInt *total, PetscScalar **all)
 {
+  PetscInt    *start;
   PetscScalar *val;
-  PetscInt     nz = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(own->ai[own->m] + own->bi[own->m], &val));
-  for (PetscInt i = 0; i < own->m; ++i) nz += PamgMergeRow(own, i, NULL, val + nz);
-  PetscCall(PolderGatherAll(comm, nz, val, sizeof(*val), total, all));
+  PetscCall(PCPAMGMergeRows(own, &start, NULL, &val));
+  PetscCall(PolderGatherAll(comm, start[own->m], val, sizeof(*val), total, all));
+  PetscCall(PetscFree(start));
   PetscCall(PetscFree(val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -552,8 +552,8 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherRowsDevice(PC_PAMG *, MPI_Comm, PamgLeve
 PETSC_INTERN PetscErrorCode PCPAMGGatherRowsValues(PC_PAMG *, MPI_Comm, PamgLevel *);
 
 /* pamggather.c */
-/* Merges the entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns their number */
-PETSC_INTERN PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt col[], PetscScalar val[]);
+/* The rows of both blocks, on the host, as one with global columns, whose arrays the caller frees; col = NULL: without these */
+PETSC_INTERN PetscErrorCode PCPAMGMergeRows(const PolderCSR *own, PetscInt **start, PetscInt **col, PetscScalar **val);
 /* Makes gi, gj and ga of a level from the rows of all processes, all on the host; and gathers new values of ga in an array that the caller frees */
 PETSC_INTERN PetscErrorCode PCPAMGGatherRows(MPI_Comm, const PolderCSR *own, PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGGatherValues(MPI_Comm, const PolderCSR *own, PetscInt *total, PetscScalar **all);

@@ -60,17 +60,9 @@ static PetscErrorCode PamgUploadOuter(PamgOuter *O, const PetscInt *row, const P
 static PetscErrorCode PamgOuterPattern(PetscInt m, const PetscInt bi[], const PetscInt bj[], PolderSparseRows *rows)
 {
   PetscFunctionBegin;
-  rows->n  = 0;
-  rows->nz = bi[m];
-  PetscCall(PetscMalloc1(PetscMin(m, rows->nz), &rows->row));
-  PetscCall(PetscMalloc1(PetscMin(m, rows->nz) + 1, &rows->ptr));
+  PetscCall(PolderCSRListRows(m, bi, rows));
   PetscCall(PetscMalloc1(rows->nz, &rows->col));
   PetscCall(PetscMalloc1(rows->nz, &rows->val));
-  for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m; i = PolderCSRNextRow(m, bi, i + 1)) {
-    rows->row[rows->n]   = i;
-    rows->ptr[rows->n++] = bi[i];
-  }
-  rows->ptr[rows->n] = rows->nz;
   PetscCall(PetscArraycpy(rows->col, bj, rows->nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
