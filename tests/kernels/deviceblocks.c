@@ -111,25 +111,12 @@ static PetscErrorCode ReachHost(PetscInt count, const PetscInt pair[], const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *wrong += number of the n indices that differ */
-static PetscErrorCode Differ(PetscInt n, const PetscInt here[], const PetscInt there[], PetscInt *wrong)
-{
-  PetscInt *got;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &got));
-  PetscCall(PolderDeviceToHost(got, there, sizeof(*got) * (size_t)n));
-  for (PetscInt k = 0; k < n; ++k) *wrong += got[k] != here[k];
-  PetscCall(PetscFree(got));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The same on the device */
 static PetscErrorCode TestReach(PetscInt count, const PetscInt pair[], const PetscReal strength[], PolderStream stream, PetscInt *wrong)
 {
   Reach      R;
   PetscInt  *number, *dpair, *keep, *kept, *row, *there, more = 1;
-  PetscReal *dstrength, *left, *got;
+  PetscReal *dstrength, *left;
 
   PetscFunctionBeginUser;
   PetscCall(ReachHost(count, pair, strength, &R, wrong));
@@ -147,7 +134,7 @@ static PetscErrorCode TestReach(PetscInt count, const PetscInt pair[], const Pet
   PetscCall(PolderDeviceMalloc(sizeof(*keep) * (size_t)(count + 1), &keep));
   PolderLaunch(PolderBlockKeep_CUDA(count, dpair, number + 1, keep, stream));
   for (PetscInt k = count; k > 0; --k) R.keep[k] -= R.keep[k - 1]; // the sums follow
-  PetscCall(Differ(count, R.keep + 1, keep + 1, wrong));
+  PetscCall(SameIndices("kept", count, R.keep + 1, keep + 1, wrong));
   for (PetscInt k = 0; k < count; ++k) R.keep[k + 1] += R.keep[k];
   PetscCall(PolderDeviceFromHost(number, R.number, sizeof(R.number)));
   PetscCall(PolderDeviceFromHost(keep, R.keep, sizeof(*keep) * (size_t)(count + 1)));
@@ -156,15 +143,12 @@ static PetscErrorCode TestReach(PetscInt count, const PetscInt pair[], const Pet
   PetscCall(PolderDeviceMalloc(sizeof(R.row), &row));
   PolderLaunch(PolderBlockTake_CUDA(count, dpair, dstrength, number, keep, kept, left, stream));
   PolderLaunch(PolderBlockMarked_CUDA(ROWS, number, row, stream));
-  PetscCall(Differ(2 * R.keep[count], R.kept, kept, wrong));
-  PetscCall(Differ(R.rows, R.row, row, wrong));
-  PetscCall(PetscMalloc1(count, &got));
-  PetscCall(PolderDeviceToHost(got, left, sizeof(*got) * (size_t)R.keep[count]));
-  for (PetscInt k = 0; k < R.keep[count]; ++k) *wrong += got[k] != R.strength[k];
+  PetscCall(SameIndices("pairs", 2 * R.keep[count], R.kept, kept, wrong));
+  PetscCall(SameIndices("rows", R.rows, R.row, row, wrong));
+  PetscCall(SameScalars("strengths", R.keep[count], R.strength, left, 0, wrong));
   void *const array[] = {&number, &dpair, &keep, &kept, &row, &there, &dstrength, &left};
 
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PolderDeviceFree(array[k]));
-  PetscCall(PetscFree(got));
   PetscCall(PetscFree3(R.keep, R.kept, R.strength));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -170,8 +170,8 @@ static PetscErrorCode RowsBoth(const PolderIluGraph g[2], PetscInt levels, Petsc
     PetscCall(PolderPlaceMalloc(place, total, &source[d]));
     PolderRun(place, PolderIluFillRows, &g[d], levels, slots, first[d], j[d], source[d]);
   }
-  PetscCall(Differ(total, j[0], j[1], &wrong[1]));
-  PetscCall(Differ(total, source[0], source[1], &wrong[1]));
+  PetscCall(SameIndices("fill", total, j[0], j[1], &wrong[1]));
+  PetscCall(SameIndices("fill", total, source[0], source[1], &wrong[1]));
   for (int d = 0; d < 2; ++d) {
     PetscCall((*PolderPlaceOf((PetscBool)d)->free)(&j[d]));
     PetscCall((*PolderPlaceOf((PetscBool)d)->free)(&source[d]));
@@ -200,7 +200,7 @@ static PetscErrorCode FillBoth(const PolderIluGraph g[2], PetscInt levels, Petsc
   *over += all[0][1] != 0;
   if (!all[0][1] && !there[1]) {
     wrong[0] += all[0][0] != there[0];
-    PetscCall(Differ(g->nrow, first[0], first[1], &wrong[0]));
+    PetscCall(SameIndices("fill", g->nrow, first[0], first[1], &wrong[0]));
     for (PetscInt p = 0; p <= g->nrow; ++p) {
       const PetscInt n = first[0][p];
 

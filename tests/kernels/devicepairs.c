@@ -56,24 +56,6 @@ static PetscErrorCode DestroyValues(Values *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SameValues(const char what[], PetscInt n, const PetscScalar h[], const PetscScalar d[], PetscInt *wrong)
-{
-  PetscScalar *copy;
-  PetscInt     bad = 0;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &copy));
-  if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
-  for (PetscInt i = 0; i < n; ++i) {
-    if (!(PetscAbsScalar(copy[i] - h[i]) <= 1e-14 * (1 + PetscAbsScalar(h[i]))) && !bad++)
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %g, not %g\n", what, i, n, (double)PetscRealPart(copy[i]),
-                            (double)PetscRealPart(h[i])));
-  }
-  *wrong += bad;
-  PetscCall(PetscFree(copy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The same for (i, j) and (j, i): mostly negative, few different sizes */
 static PetscScalar Coupling(PetscInt i, PetscInt j)
 {
@@ -192,10 +174,10 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
     *wrong += row != n || bad != none || !(PetscAbsReal(got - bound) <= 1e-14 * bound);
     PetscCall(SameIndices("places of the diagonal", n, diag.h, diag.d, wrong));
     PetscCall(SameIndices("rows to pair", n, mate->h, mate->d, wrong));
-    PetscCall(SameValues("inverse diagonal", n, dinv.h, dinv.d, wrong));
-    PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
-    PetscCall(SameValues("row sums", n, sum->h, sum->d, wrong));
-    PetscCall(SameValues("sums of magnitudes", n, all.h, all.d, wrong));
+    PetscCall(SameScalars("inverse diagonal", n, dinv.h, dinv.d, 1e-14, wrong));
+    PetscCall(SameScalars("diagonal", n, d->h, d->d, 1e-14, wrong));
+    PetscCall(SameScalars("row sums", n, sum->h, sum->d, 1e-14, wrong));
+    PetscCall(SameScalars("sums of magnitudes", n, all.h, all.d, 1e-14, wrong));
   }
   PetscCall(TestTotals(A, sum, stream, wrong));
   for (PetscInt k = 0; k < n; ++k) A->a[diag.h[k]] = k == n / 2 ? 0 : k == n - 1 && n > 2 ? -1 : 2; // two bad rows, the first one counts
@@ -313,7 +295,7 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
   (void)PolderDropWeak_Host(n, 0.2, d.h, ci->h, cj->h, ca->h);
   PetscCall(SameIndices("pointers without weak entries", n + 1, ci->h, di.d, wrong));
   PetscCall(SameIndices("columns without weak entries", ci->h[n], cj->h, dj.d, wrong));
-  PetscCall(SameValues("values without weak entries", ci->h[n], ca->h, da.d, wrong));
+  PetscCall(SameScalars("values without weak entries", ci->h[n], ca->h, da.d, 1e-14, wrong));
   PetscCall(DestroyIndices(&di));
   PetscCall(DestroyIndices(&dj));
   PetscCall(DestroyValues(&da));
@@ -361,12 +343,12 @@ static PetscErrorCode TestCoarseRows(const Rows *A, const PolderAggregates P[2],
   if (*wrong) PetscFunctionReturn(PETSC_SUCCESS);
   PolderLaunch(PolderCoarseRowsFill_CUDA(&P[1], &far, &scratch, &C_d, stream));
   PetscCall(SameIndices("coarse columns", nz, cj.h, cj.d, wrong));
-  PetscCall(SameValues("coarse values", nz, ca.h, ca.d, wrong));
+  PetscCall(SameScalars("coarse values", nz, ca.h, ca.d, 1e-14, wrong));
   for (PetscInt k = 0; k < A->nz; ++k) A->a[k] *= 3;
   PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
   PolderGalerkinValues_Host(&P[0], &here, nc, P[0].agg, PETSC_TRUE, place, &C);
   PolderLaunch(PolderCoarseRowsValues_CUDA(&P[1], &far, (PetscBool)(scratch.warps > 0), &C_d, stream));
-  PetscCall(SameValues("new coarse values", nz, ca.h, ca.d, wrong));
+  PetscCall(SameScalars("new coarse values", nz, ca.h, ca.d, 1e-14, wrong));
   PetscCall(TestDrop(nc, &ci, &cj, &ca, work, bytes, stream, wrong));
   PetscCall(DestroyIndices(&ci));
   PetscCall(DestroyIndices(&cj));
@@ -388,8 +370,8 @@ static PetscErrorCode TestMemberSums(const PolderAggregates P[2], const Values *
   for (int k = 0; k < 2; ++k) PetscCall(CreateValues(nc, &to[k]));
   PolderMemberSums_Host(&P[0], d->h, sum->h, to[0].h, to[1].h);
   PolderLaunch(PolderMemberSums_CUDA(&P[1], d->d, sum->d, to[0].d, to[1].d, stream));
-  PetscCall(SameValues("diagonals of aggregates", nc, to[0].h, to[0].d, wrong));
-  PetscCall(SameValues("row sums of aggregates", nc, to[1].h, to[1].d, wrong));
+  PetscCall(SameScalars("diagonals of aggregates", nc, to[0].h, to[0].d, 1e-14, wrong));
+  PetscCall(SameScalars("row sums of aggregates", nc, to[1].h, to[1].d, 1e-14, wrong));
   for (int k = 0; k < 2; ++k) PetscCall(DestroyValues(&to[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

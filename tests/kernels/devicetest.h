@@ -55,6 +55,25 @@ static inline PetscErrorCode SameIndices(const char what[], PetscInt n, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same for values, up to tol of their size */
+static inline PetscErrorCode SameScalars(const char what[], PetscInt n, const PetscScalar h[], const PetscScalar d[], PetscReal tol, PetscInt *wrong)
+{
+  PetscScalar *copy;
+  PetscInt     bad = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &copy));
+  if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
+  for (PetscInt i = 0; i < n; ++i) {
+    if (!(PetscAbsScalar(copy[i] - h[i]) <= tol * (1 + PetscAbsScalar(h[i]))) && !bad++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %g, not %g\n", what, i, n, (double)PetscRealPart(copy[i]),
+                            (double)PetscRealPart(h[i])));
+  }
+  *wrong += bad;
+  PetscCall(PetscFree(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The state of an iteration that has no sums yet; rho of the step before is 3 */
 static inline PetscErrorCode StateCreate(PolderCGState **state)
 {

@@ -42,27 +42,14 @@ static inline PetscErrorCode FreeRows(PolderCSR *there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* wrong += entries of an array on the device that differ from those on the host */
-static inline PetscErrorCode Differ(PetscInt n, const PetscInt here[], const PetscInt there[], PetscInt *wrong)
-{
-  PetscInt *taken;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &taken));
-  PetscCall(PolderDeviceToHost(taken, there, sizeof(PetscInt) * (size_t)n));
-  for (PetscInt i = 0; i < n; ++i) *wrong += taken[i] != here[i];
-  PetscCall(PetscFree(taken));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The pattern made at both places, here: what was counted on the host; wrong[0] in the arrays, wrong[1] in sizes and counts */
 static inline PetscErrorCode ComparePatterns(const PC_NRAS *nras, const NRASCounts *here, const NRASBlocks blocks[2], PetscInt wrong[])
 {
   const PolderIlu *ilu[2] = {&nras->at[0].ilu, &nras->at[1].ilu};
 
   PetscFunctionBeginUser;
-  for (int k = 0; k < NRAS_FROM; ++k) PetscCall(Differ(nras->length[k], nras->at[0].array[k], nras->at[1].array[k], &wrong[0]));
-  PetscCall(Differ(blocks[0].ptr[blocks[0].n], blocks[0].row, blocks[1].row, &wrong[0]));
+  for (int k = 0; k < NRAS_FROM; ++k) PetscCall(SameIndices("pattern", nras->length[k], nras->at[0].array[k], nras->at[1].array[k], &wrong[0]));
+  PetscCall(SameIndices("pattern", blocks[0].ptr[blocks[0].n], blocks[0].row, blocks[1].row, &wrong[0]));
   wrong[1] += ilu[0]->nz != ilu[1]->nz || ilu[0]->largest != ilu[1]->largest || ilu[0]->widest != ilu[1]->widest;
   wrong[1] += ilu[0]->deepest != ilu[1]->deepest || here->entries != nras->counts.entries || here->filled != nras->counts.filled;
   PetscFunctionReturn(PETSC_SUCCESS);
