@@ -1,5 +1,6 @@
 /* Compressed rows of a sequential AIJ matrix in device memory. */
 #include "mirror.h"
+#include "csr.h"
 #include "kernels/csr.h"
 #include <petsc/private/petscimpl.h>
 
@@ -75,18 +76,14 @@ static PetscErrorCode PolderMirrorAllocate_Private(PolderMirror r, Mat A, PetscI
 /* Lists the nonempty rows */
 static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt ai[])
 {
-  PetscInt *row, nrow = 0;
+  PolderSparseRows list;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < r->m; ++i) nrow += ai[i + 1] > ai[i];
-  PetscCall(PetscMalloc1(nrow, &row));
-  nrow = 0;
-  for (PetscInt i = 0; i < r->m; ++i) {
-    if (ai[i + 1] > ai[i]) row[nrow++] = i;
-  }
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * nrow, row, &r->row));
-  PetscCall(PetscFree(row));
-  r->nrow = nrow;
+  PetscCall(PolderCSRListRows(r->m, ai, &list));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)list.n, list.row, &r->row));
+  r->nrow = list.n;
+  PetscCall(PetscFree(list.row));
+  PetscCall(PetscFree(list.ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

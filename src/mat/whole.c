@@ -10,8 +10,8 @@
 #include "kernels/csr.h"
 #include <petsc/private/matimpl.h>
 
-/* A gather brings as many values as a process has rows: with more rounds than this, the rows of a process are too long */
-#define POLDER_WHOLE_ROUNDS 200
+/* With more entries a row than this on a process, on average, its rows are too long */
+#define POLDER_WHOLE_MEAN 200
 /* Bytes of the matrix, by rows and by diagonals, and of a multigrid hierarchy, for an entry and for a row; they may take a half of what is free */
 #define POLDER_WHOLE_ENTRY 40.0
 #define POLDER_WHOLE_ROW   200.0
@@ -117,7 +117,7 @@ static PetscErrorCode PolderWholeCounts_Private(MPI_Comm comm, PetscInt m, Petsc
   *good = PETSC_TRUE;
   for (PetscMPIInt r = 0; r < size; ++r) {
     entries[r] = (PetscInt)all[3 * r + 1];
-    if (entries[r] > POLDER_WHOLE_ROUNDS * all[3 * r]) *good = PETSC_FALSE;
+    if (entries[r] > POLDER_WHOLE_MEAN * all[3 * r]) *good = PETSC_FALSE;
     for (int k = 0; k < 2; ++k) sum[k] += all[3 * r + k];
   }
   if (sum[1] > PETSC_MPI_INT_MAX) *good = PETSC_FALSE; // PETSc's indices may have more bits
