@@ -151,6 +151,25 @@ static PetscErrorCode SolveOne(App *app, KSP ksp, PetscLogDouble t[3])
   PetscFunctionReturn(0);
 }
 
+/* What a solver has not read before it stopped with an error is not misspelt */
+static PetscErrorCode CountAsRead(const char prefix[])
+{
+  char    **names, **values, option[256];
+  PetscInt  n;
+  PetscBool same, there;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, &values));
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscCall(PetscStrbeginswith(names[k], prefix, &same));
+    if (!same) continue;
+    PetscCall(PetscSNPrintf(option, sizeof(option), "-%s", names[k]));
+    PetscCall(PetscOptionsHasName(NULL, NULL, option, &there));
+  }
+  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
 {
   KSP                ksp;
@@ -192,6 +211,7 @@ PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     (void)!KSPDestroy(&ksp); /* a partly created solver may fail here again */
     PetscCall(PetscPopErrorHandler());
+    PetscCall(CountAsRead(prefix));
     PetscFunctionReturn(0);
   }
   PetscCall(MatMult(app->A, app->x, app->r));
