@@ -8,7 +8,8 @@ typedef struct {
   PetscInt  dim, n[3], N, bubbles;
   PetscInt  first, rows;                    /* of this process: whole lines in 2-D, whole planes in 3-D */
   PetscReal contrast, shift, walls, peclet; /* walls: coefficient of a wall over that of its cell */
-  PetscReal sigma;                          /* coefficients are exp(sigma g), g normal in each cell by itself */
+  PetscReal sigma;                          /* coefficients are exp(sigma g), g normal */
+  PetscInt  correlation;                    /* g is drawn for each so many-th cell of a direction and linear between those; 1: in each cell by itself */
   PetscBool centre;
   PetscReal weight[3]; /* of the couplings in each direction */
   PetscInt  points;    /* > 0: no grid, but so many random points */
@@ -60,6 +61,9 @@ static inline PetscErrorCode GetProblem(Problem *p)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-centre", &p->centre, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-lognormal", &p->sigma, NULL));
+  p->correlation = 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-correlation", &p->correlation, NULL));
+  PetscCheck(p->correlation > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-correlation is a number of cells, not %" PetscInt_FMT, p->correlation);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-peclet", &p->peclet, NULL));
   PetscFunctionReturn(0);
@@ -108,16 +112,38 @@ static inline void Cell(const Problem *p, PetscInt row, PetscInt at[3])
   at[2] = row / p->n[0] / p->n[1];
 }
 
+/* A normal number of variance 1 for each cell: sums of w_c g_c over the corners c of the lattice around it, over the root of the sum of w_c^2 */
+static inline PetscReal Normal(const Problem *p, const PetscInt at[3])
+{
+  PetscReal sum = 0, squares = 0;
+
+  for (int corner = 0; corner < 1 << p->dim; ++corner) {
+    PetscReal w        = 1;
+    PetscInt  where[3] = {0, 0, 0};
+
+    for (PetscInt d = 0; d < p->dim; ++d) {
+      const PetscReal part = (PetscReal)(at[d] % p->correlation) / (PetscReal)p->correlation;
+      const int       next = corner >> d & 1;
+
+      where[d] = at[d] / p->correlation + next;
+      w *= next ? part : 1 - part;
+    }
+    if (w > 0) {
+      const unsigned long long k = (unsigned long long)(where[0] + p->n[0] * (where[1] + (PetscInt64)p->n[1] * where[2]));
+
+      sum += w * PetscSqrtReal(-2 * PetscLogReal(1 - DrawAt(2 * k))) * PetscCosReal(2 * PETSC_PI * DrawAt(2 * k + 1));
+      squares += w * w;
+    }
+  }
+  return sum / PetscSqrtReal(squares);
+}
+
 static inline PetscScalar Kappa(const Problem *p, PetscInt row)
 {
   PetscInt at[3];
 
   Cell(p, row, at);
-  if (p->sigma > 0) {
-    const unsigned long long cell = (unsigned long long)(at[0] + p->n[0] * (at[1] + (PetscInt64)p->n[1] * at[2]));
-
-    return PetscExpReal(p->sigma * PetscSqrtReal(-2 * PetscLogReal(1 - DrawAt(2 * cell))) * PetscCosReal(2 * PETSC_PI * DrawAt(2 * cell + 1)));
-  }
+  if (p->sigma > 0) return PetscExpReal(p->sigma * Normal(p, at));
   return LevelSet(p, at) > 0 ? p->contrast : 1.0;
 }
 
