@@ -15,10 +15,13 @@ triad=$("$BUILD/bench/product" -dll_append "$LIB" -n 160 -repeats 3 | sed -n 's/
   echo "|---|---|---:|---:|---:|---:|"
 } >"$out"
 
-part() { # space, name, bytes a row, events of -log_view whose times add up
+part() { # space, name, bytes a row, events of -log_view whose times add up, or with - before them are part of another
   space=$1 name=$2 bytes=$3
   shift 3
-  for event in "$@"; do awk -v e="$event" '$1 == e {print $4}' "$WORK/log"; done | awk -v its="$its" -v rows="$((n * n * n))" -v bytes="$bytes" \
+  for event in "$@"; do
+    case $event in -*) sign=-1 ;; *) sign=1 ;; esac
+    awk -v e="${event#-}" -v sign="$sign" '$1 == e {print sign * $4}' "$WORK/log"
+  done | awk -v its="$its" -v rows="$((n * n * n))" -v bytes="$bytes" \
     -v triad="$triad" -v space="$space" -v name="$name" '{t += $1} END {
       ms = 1e3 * t / its
       printf "| %s | %s | %.1f | %.0f | %.1f | %.2f |\n", space, name, ms, bytes, bytes * rows / (ms * 1e6), bytes * rows / (ms * 1e6) / triad
@@ -28,11 +31,10 @@ part() { # space, name, bytes a row, events of -log_view whose times add up
 for space in "LSSD 4^3" auto; do
   case $space in auto) options= ;; *) options="-deflation_space levelset_subdomain -deflation_boxes 4,4,4" ;; esac
   solve 1 -problem P5 -size "$n" -dm_mat_type aijdia -ksp_type dcg -pc_type tns $options -log_view
-  part "$space, $vectors vectors" "whole iteration" 177 KSPSolve
-  part "$space" "product A p" 17 MatMult
+  part "$space, $vectors vectors" "whole iteration" 161 KSPSolve
+  part "$space" "product A p, with (p, A p) and Z^T A p" 17 MatMult -PolderMatConv
   part "$space" "tns, degree 2, with r, (r, z), the norm, p and x" 136 PolderTNSApply
   part "$space" "deflation P w" 8 PolderDeflApply
-  part "$space" "dot (p, w)" 16 PolderCGDot
   part "$space" "x, r and the norm of every eighth step" 6 PolderCGUpdate
   awk -v e1=PolderLabels -v e2=PolderDeflSetUp '$1 == e1 || $1 == e2 {t += $4} $1 == "KSPSolve" {s = $4} END {print t, s}' "$WORK/log" | {
     read -r setup all

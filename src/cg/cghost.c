@@ -102,19 +102,24 @@ static PetscErrorCode PolderCGDirection_OnHost(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w <- A p, (p, w) in one pass, for vectors of the host, where the matrix does it and P is the identity */
+/* w <- P A p, (p, w), for vectors of the host, where the matrix brings A p, (p, A p) and Z^T A p in one pass, or P is the identity: see ApplyPDot() */
 static PetscErrorCode PolderCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot, PetscBool *done)
 {
-  PolderCG *cg = (PolderCG *)ksp->data;
+  PolderCG       *cg = (PolderCG *)ksp->data;
+  PolderLabelRuns runs;
+  PetscScalar    *sum;
+  PetscBool       device;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (cg->space->d || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderVecOnDevice(p, done));
-  if (*done) *done = PETSC_FALSE;
-  else if (cg->multdot) PetscCall((*cg->multdot)(cg->A, p, w, dot, done));
-  else PetscCall(PolderMatMultDotHost(cg->A, p, w, dot, done));
-  if (*done) PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)cg->b));
+  PetscCall(PolderDeflationSpaceGetSums(cg->space, &runs, &sum));
+  PetscCall(PolderVecOnDevice(p, &device));
+  if (device || ksp->transpose_solve || (cg->space->d && (!sum || cg->multdot))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cg->multdot) PetscCall((*cg->multdot)(cg->A, p, w, dot, done));
+  else PetscCall(PolderMatMultDotHost(cg->A, p, w, sum ? &runs : NULL, sum, dot, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeflationSpaceApplyPDot(cg->space, w, PETSC_TRUE, dot));
+  PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)cg->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -99,6 +99,18 @@ PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, const PolderR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeflationSpaceGetSums(PolderDeflationSpace s, PolderLabelRuns *runs, PetscScalar **sum)
+{
+  PetscFunctionBegin;
+  *runs = (PolderLabelRuns){0};
+  *sum  = NULL;
+  if (!s->d || s->made != &PolderDeflationOnHost || s->Z.ptr) PetscFunctionReturn(PETSC_SUCCESS);
+  *runs = PolderDeflationRuns(s);
+  *sum  = s->a1;
+  PetscCall(PetscArrayzero(s->a1, s->nl));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot)
 {
   const PetscBool early = (PetscBool)(s->dev != NULL); // the product is newer than all device data of the space

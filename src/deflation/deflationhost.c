@@ -190,12 +190,15 @@ static PetscErrorCode PolderDeflationMeasure_Host(PolderDeflationSpace s, PetscR
 
 static PetscErrorCode PolderDeflationRestrict_Host(PolderDeflationSpace s, const PetscScalar v[], PetscBool summed, PetscBool early)
 {
+  const PolderLabelRuns runs = PolderDeflationRuns(s);
+
   PetscFunctionBegin;
-  (void)summed;
   (void)early;
-  PetscCall(PetscArrayzero(s->a1, s->nl));
-  if (s->Z.ptr) PolderRowsMultTransposeAdd_Host(&s->Z, v, s->a1);
-  else PolderRunsRestrict_Host(s->nrun, s->runstart, s->runlabel, v, s->a1);
+  if (!summed) {
+    PetscCall(PetscArrayzero(s->a1, s->nl));
+    if (s->Z.ptr) PolderRowsMultTransposeAdd_Host(&s->Z, v, s->a1);
+    else PolderRunsRestrict_Host(&runs, v, s->a1);
+  }
   PetscCall(PetscLogFlops(s->Z.ptr ? 2.0 * s->Z.nz : 1.0 * s->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -222,12 +225,14 @@ static PetscErrorCode PolderDeflationCoarseSolve_Host(PolderDeflationSpace s, Pe
 
 static PetscErrorCode PolderDeflationProlongAdd_Host(PolderDeflationSpace s, PetscScalar alpha, PetscScalar x[])
 {
+  const PolderLabelRuns runs = PolderDeflationRuns(s);
+
   PetscFunctionBegin;
   if (alpha != 1) {
     for (PetscInt k = 0; k < s->nl; ++k) s->a2[k] *= alpha;
   }
   if (s->Z.ptr) PolderRowsMultAdd_Host(&s->Z, 1, s->a2, x);
-  else PolderRunsProlongAdd_Host(s->nrun, s->runstart, s->runlabel, s->a2, x);
+  else PolderRunsProlongAdd_Host(&runs, s->a2, x);
   PetscCall(PetscLogFlops(s->Z.ptr ? 2.0 * s->Z.nz : 1.0 * s->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -235,8 +240,8 @@ static PetscErrorCode PolderDeflationProlongAdd_Host(PolderDeflationSpace s, Pet
 static PetscErrorCode PolderDeflationSubtractAZ_Host(PolderDeflationSpace s, PetscScalar v[], PetscScalar *dot)
 {
   PetscFunctionBegin;
-  (void)dot;
   PolderRowsMultAdd_Host(&s->AZ, -1, s->a2, v);
+  for (PetscInt k = 0; dot && k < s->nl; ++k) *dot -= s->a1[k] * s->a2[k];
   PetscCall(PetscLogFlops(2.0 * s->AZ.nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,14 +82,16 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, M
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
 /*
-  deflationapply.c: w <- P w for w = A p in device vectors. The device scalar *dot changes from the local part of (p, w) to that of (p, P w). summed: the runs
-  hold the sums of w. Collective
+  deflationapply.c: w <- P w for w = A p. *dot, where the vector is, changes from the local part of (p, w) to that of (p, P w). summed: the runs hold the sums
+  of w, or on the host the sums that GetSums() has given. Collective
 */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
 /* w <- P w for w = A z. The riders' sums come with that of Z^T w; their energy is (z, A z) - (z, P A z) for a symmetric A. s->d is not zero. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPSum(PolderDeflationSpace, Vec w, PetscBool summed, const PolderCoarseRiders *);
 /* The runs whose sums ApplyPDot() and ApplyPSum() expect with summed, for a device vector; NULL: none */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, const PolderRuns **runs);
+/* The same on the host, with n = 0 where there are none, and their sums, which are zero */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetSums(PolderDeflationSpace, PolderLabelRuns *runs, PetscScalar **sum);
 
 /* deflationlabels.c: labels of the local rows (global numbers 0 .. d-1, none of them empty; -1: in no vector); sets chosen and reason. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);

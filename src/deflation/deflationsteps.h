@@ -19,7 +19,7 @@ struct _PolderDeflationSteps {
   PetscErrorCode (*measure)(PolderDeflationSpace, PetscReal *rows, PetscReal *bytes);
 
   /* Steps of the operators. Vectors with one value a row are arrays at this place; a1 and a2 are those of this place */
-  /* a1 <- local part of Z^T v; summed: the runs hold the sums of v; early: see kernels/deflation.h */
+  /* a1 <- local part of Z^T v; summed: the runs, on the host a1, hold the sums of v; early: see kernels/deflation.h */
   PetscErrorCode (*restrictz)(PolderDeflationSpace, const PetscScalar v[], PetscBool summed, PetscBool early);
   /* a1 <- local part of (AZ)^T x, or a1 minus it */
   PetscErrorCode (*restrictaz)(PolderDeflationSpace, const PetscScalar x[], PetscBool subtract);
@@ -27,7 +27,7 @@ struct _PolderDeflationSteps {
   PetscErrorCode (*coarsesolve)(PolderDeflationSpace, PetscBool early);
   /* x <- x + alpha Z a2, alpha = 1 or -1 */
   PetscErrorCode (*prolongadd)(PolderDeflationSpace, PetscScalar alpha, PetscScalar x[]);
-  /* v <- v - AZ a2; if dot is not NULL, as on the device only, *dot -= (a1, a2) */
+  /* v <- v - AZ a2; if dot is not NULL, *dot, at this place, becomes less by (a1, a2) */
   PetscErrorCode (*subtractaz)(PolderDeflationSpace, PetscScalar v[], PetscScalar *dot);
   /* a2 <- column k of the identity */
   PetscErrorCode (*unit)(PolderDeflationSpace, PetscInt k);
@@ -41,6 +41,12 @@ PETSC_INTERN PetscErrorCode PolderSparseRowsDestroy(const PolderPlace *, PolderS
 PETSC_INTERN PetscErrorCode PolderSparseRowsFromCounts(PetscInt m, const PetscInt count[], PolderSparseRows *);
 /* A copy on the device, where column k of the host is column global[k] */
 PETSC_INTERN PetscErrorCode PolderSparseRowsUpload(const PolderSparseRows *, const PetscInt global[], PolderSparseRows *there);
+
+/* The runs of a space in label form whose set-up was on the host */
+static inline PolderLabelRuns PolderDeflationRuns(PolderDeflationSpace s)
+{
+  return (PolderLabelRuns){.n = s->nrun, .start = s->runstart, .label = s->runlabel};
+}
 
 /*
   deflationhost.c: numbers the columns that this process touches in order of appearance: own rows first, then ghosts. label[] and ghostlabel[] become local

@@ -13,20 +13,30 @@ static inline PetscScalar PolderRunSum(PetscInt n, const PetscScalar v[])
   return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
 }
 
-void PolderRunsRestrict_Host(PetscInt nrun, const PetscInt runstart[], const PetscInt runlabel[], const PetscScalar v[], PetscScalar a[])
+PetscInt PolderRunsRestrictRows_Host(const PolderLabelRuns *runs, PetscInt r, PetscInt lo, PetscInt hi, const PetscScalar v[], PetscScalar a[])
 {
-  for (PetscInt r = 0; r < nrun; ++r) {
-    if (runlabel[r] >= 0) a[runlabel[r]] += PolderRunSum(runstart[r + 1] - runstart[r], v + runstart[r]);
+  for (; r < runs->n; ++r) {
+    const PetscInt end = PetscMin(runs->start[r + 1], hi);
+
+    if (runs->label[r] >= 0) a[runs->label[r]] += PolderRunSum(end - lo, v + lo);
+    if (runs->start[r + 1] > hi) return r;
+    lo = end;
   }
+  return r;
 }
 
-void PolderRunsProlongAdd_Host(PetscInt nrun, const PetscInt runstart[], const PetscInt runlabel[], const PetscScalar a[], PetscScalar x[])
+void PolderRunsRestrict_Host(const PolderLabelRuns *runs, const PetscScalar v[], PetscScalar a[])
 {
-  for (PetscInt r = 0; r < nrun; ++r) {
-    if (runlabel[r] >= 0) {
-      const PetscScalar t = a[runlabel[r]];
+  (void)PolderRunsRestrictRows_Host(runs, 0, 0, runs->n ? runs->start[runs->n] : 0, v, a);
+}
 
-      for (PetscInt i = runstart[r]; i < runstart[r + 1]; ++i) x[i] += t;
+void PolderRunsProlongAdd_Host(const PolderLabelRuns *runs, const PetscScalar a[], PetscScalar x[])
+{
+  for (PetscInt r = 0; r < runs->n; ++r) {
+    if (runs->label[r] >= 0) {
+      const PetscScalar t = a[runs->label[r]];
+
+      for (PetscInt i = runs->start[r]; i < runs->start[r + 1]; ++i) x[i] += t;
     }
   }
 }

@@ -4,11 +4,12 @@
 #include "launcher.h"
 #include "views.h"
 
-/* Host: nrun runs of rows runstart[r] .. runstart[r+1] of one label */
-/* a[runlabel] += sum of v over each run; the caller zeroes a */
-PETSC_INTERN void PolderRunsRestrict_Host(PetscInt nrun, const PetscInt runstart[], const PetscInt runlabel[], const PetscScalar v[], PetscScalar a[]);
-/* x += a[runlabel] over each run */
-PETSC_INTERN void PolderRunsProlongAdd_Host(PetscInt nrun, const PetscInt runstart[], const PetscInt runlabel[], const PetscScalar a[], PetscScalar x[]);
+/* Host: a[label] += sum of v over the rows of each run; the caller zeroes a */
+PETSC_INTERN void PolderRunsRestrict_Host(const PolderLabelRuns *, const PetscScalar v[], PetscScalar a[]);
+/* The same of the rows lo .. hi only, where lo lies in run r or begins it; returns the run of row hi */
+PETSC_INTERN PetscInt PolderRunsRestrictRows_Host(const PolderLabelRuns *, PetscInt r, PetscInt lo, PetscInt hi, const PetscScalar v[], PetscScalar a[]);
+/* x += a[label] over each run */
+PETSC_INTERN void PolderRunsProlongAdd_Host(const PolderLabelRuns *, const PetscScalar a[], PetscScalar x[]);
 
 /*
   Device: n items (rows, or runs of rows) in nlabel labels. The items of a label lie together in item[], cut into segments: those of label k are first[k] ..

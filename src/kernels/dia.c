@@ -1,5 +1,6 @@
 /* Products with a matrix stored by diagonals: val[d][i] is entry (i, i + off[d]). */
 #include "dia.h"
+#include "deflation.h"
 #include "diaclass.h"
 #include "vec.h"
 #include <float.h>
@@ -157,15 +158,17 @@ void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar
   }
 }
 
-PetscScalar PolderDiaMultDot_Host(const PolderDia *A, const PetscScalar x[], PetscScalar z[])
+PetscScalar PolderDiaMultDot_Host(const PolderDia *A, const PetscScalar x[], PetscScalar z[], const PolderLabelRuns *runs, PetscScalar a[])
 {
   PetscScalar sum = 0;
+  PetscInt    run = 0;
 
   for (PetscInt r0 = 0; r0 < A->m; r0 += POLDER_DIA_ROWS) {
     const PetscInt len = PetscMin(A->m - r0, POLDER_DIA_ROWS);
 
     DiaBlock(A, r0, len, x, z + r0);
     sum += PolderDot_Host(len, x + r0, z + r0);
+    if (runs) run = PolderRunsRestrictRows_Host(runs, run, r0, r0 + len, z, a);
   }
   return sum;
 }

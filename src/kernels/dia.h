@@ -10,8 +10,8 @@ PETSC_INTERN void   PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, co
 POLDER_LAUNCHER int PolderDiaMult_CUDA(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot,
                                        void *work, PolderStream stream);
 POLDER_LAUNCHER size_t PolderDiaMultWork_CUDA(PetscInt m);
-/* z = A x with a square A; returns (x, z), from values that are in the cache */
-PETSC_INTERN PetscScalar PolderDiaMultDot_Host(const PolderDia *A, const PetscScalar x[], PetscScalar z[]);
+/* z = A x with a square A; returns (x, z), from values that are in the cache. runs != NULL: a[] += the sums of z over them */
+PETSC_INTERN PetscScalar PolderDiaMultDot_Host(const PolderDia *A, const PetscScalar x[], PetscScalar z[], const PolderLabelRuns *runs, PetscScalar a[]);
 /* The same with diagonals in single precision: val[] in place of those of A */
 POLDER_LAUNCHER int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[],
                                              PetscScalar z[], PolderStream stream);

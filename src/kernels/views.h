@@ -22,6 +22,11 @@ typedef struct {
   PetscInt     n, nz, *row, *ptr, *col;
   PetscScalar *val;
 } PolderSparseRows;
+/* Runs of consecutive rows of equal label: the rows start[r] .. start[r + 1] have label[r], negative: none */
+typedef struct {
+  PetscInt        n;
+  const PetscInt *start, *label;
+} PolderLabelRuns;
 
 /* Compressed rows, row = NULL, to be read */
 static inline PolderRows PolderRowsOf(const PolderSparseRows *A)

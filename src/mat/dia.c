@@ -389,7 +389,7 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
+PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, const PolderLabelRuns *runs, PetscScalar sum[], PetscScalar *dot, PetscBool *done)
 {
   PolderAIJArrays   *arrays = NULL;
   const PetscScalar *xx;
@@ -404,7 +404,7 @@ PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, PetscScalar *dot, Petsc
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   PetscCall(VecGetArrayRead(x, &xx));
   PetscCall(VecGetArrayWrite(y, &yy));
-  *dot = PolderDiaMultDot_Host(&((Mat_DIA *)arrays->data)->dia, xx, yy);
+  *dot = PolderDiaMultDot_Host(&((Mat_DIA *)arrays->data)->dia, xx, yy, runs, sum);
   PetscCall(VecRestoreArrayWrite(y, &yy));
   PetscCall(VecRestoreArrayRead(x, &xx));
   PetscCall(PetscLogFlops(2.0 * arrays->nz + A->rmap->n));

@@ -19,5 +19,6 @@ PETSC_INTERN PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const P
    there for S->m rows */
 PETSC_INTERN PetscErrorCode PolderDiaClassify(const PolderPlace *, const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes,
                                               PetscBool *serve);
-/* y = A x and (x, y) in one pass, for vectors of the host, where A is a large seqaijdia matrix; else *done = PETSC_FALSE */
-PETSC_INTERN PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
+/* y = A x and (x, y) in one pass, for vectors of the host, where A is a large seqaijdia matrix; else *done = PETSC_FALSE. runs != NULL: sum[label]
+   += the sums of y over them */
+PETSC_INTERN PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, const PolderLabelRuns *runs, PetscScalar sum[], PetscScalar *dot, PetscBool *done);

@@ -9,13 +9,14 @@ static const PetscInt Sizes[] = {0, 1, 31, 33, 257, 1025, 4097, 100003};
 /* Z^T v and Z a by segments against runs of labels */
 static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, PetscInt *wrong)
 {
-  const size_t   bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, d));
-  const PetscInt most  = n / length + d;
-  PetscInt      *label, *start, *dlabel, *item, *dstart, *first, *ptr, *seg;
-  PetscScalar   *v, *a, *b, *x, *dv, *da, *dx, *sum;
-  unsigned int  *counter;
-  void          *work;
-  PolderStream   stream;
+  const size_t    bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, d));
+  const PetscInt  most  = n / length + d;
+  PolderLabelRuns runs;
+  PetscInt       *label, *start, *dlabel, *item, *dstart, *first, *ptr, *seg;
+  PetscScalar    *v, *a, *b, *x, *dv, *da, *dx, *sum;
+  unsigned int   *counter;
+  void           *work;
+  PolderStream    stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
@@ -26,6 +27,7 @@ static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, Pets
     start[i] = i;
   }
   start[n] = n;
+  runs     = (PolderLabelRuns){n, start, label};
   PetscCall(PolderDeviceUpload(sizeof(*label) * n, label, &dlabel));
   PetscCall(PolderDeviceUpload(sizeof(*v) * n, v, &dv));
   PetscCall(PolderDeviceUpload(sizeof(*v) * n, v, &dx));
@@ -41,7 +43,7 @@ static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, Pets
   PetscCall(PolderDeviceMalloc(bytes, &work));
   PolderLaunch(PolderLabelsSort_CUDA(n, d, dlabel, item, dstart, bytes, work, stream));
   PolderLaunch(PolderSegmentsMake_CUDA(d, length, dstart, first, ptr, seg, stream));
-  PolderRunsRestrict_Host(n, start, label, v, a);
+  PolderRunsRestrict_Host(&runs, v, a);
   for (int again = 0; again < 4; ++again) { // the counters are ready for the next sum
     const PolderSegments s = {n, d, most, (PetscBool)(again < 2), item, first, ptr, seg, NULL, sum, counter};
 
@@ -52,7 +54,7 @@ static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, Pets
   PolderLaunch(PolderLabelsProlongAdd_CUDA(n, dlabel, -2, da, dx, stream));
   PetscCall(PolderDeviceToHost(x, dx, sizeof(*x) * n));
   for (PetscInt k = 0; k < d; ++k) a[k] *= -2;
-  PolderRunsProlongAdd_Host(n, start, label, a, v);
+  PolderRunsProlongAdd_Host(&runs, a, v);
   for (PetscInt i = 0; i < n; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-12 * (1 + n));
   PetscCall(PolderDeviceFree(&dlabel));
   PetscCall(PolderDeviceFree(&dv));

@@ -1,6 +1,7 @@
 static const char help[] = "Classes of equal rows of a stencil on the host: what is found, and products by classes against those by diagonals, bit by bit.\n\n";
 
 #include "classes.h"
+#include "kernels/deflation.h"
 #include "kernels/vec.h"
 
 unsigned int seed = 11;
@@ -35,12 +36,18 @@ static PetscErrorCode CheckProducts(const ClassStencil *T, const unsigned char *
     PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Product %d with %" PetscInt_FMT " rows has other bits by classes", form, T->m);
   }
   for (int with = 0; with < 2; ++with) {
-    PetscScalar dot, want;
+    const PetscInt        start[] = {0, T->m / 3, T->m / 3, T->m}, label[] = {1, -1, 0};
+    const PolderLabelRuns runs = {3, start, label};
+    PetscScalar           dot, want, sum[2] = {0}, both[2] = {0};
 
     A.code = with ? code : NULL;
     PolderDiaMult_Host(&A, 1, x, NULL, y[0]);
     want = PolderDot_Host(T->m, x, y[0]);
-    dot  = PolderDiaMultDot_Host(&A, x, y[1]);
+    dot  = PolderDiaMultDot_Host(&A, x, y[1], &runs, sum);
+    PolderRunsRestrict_Host(&runs, y[0], both);
+    for (int k = 0; k < 2; ++k)
+      PetscCheck(PetscAbsScalar(sum[k] - both[k]) <= 1e-15 * 20 * T->m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Product with the sum %g of a label, not %g",
+                 (double)sum[k], (double)both[k]);
     PetscCall(PetscArraycmp(y[0], y[1], T->m, &same));
     PetscCheck(same && PetscAbsScalar(dot - want) <= 1e-15 * 20 * T->m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Product with its dot: %g, not %g", (double)dot,
                (double)want);

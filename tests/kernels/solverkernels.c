@@ -116,8 +116,9 @@ static void LabelledCreate(Labelled *A)
 /* Runs of labels against plain sums */
 static PetscErrorCode TestRuns(const Labelled *A)
 {
-  PetscScalar v[N], a[D] = {0}, x[N], sum[D] = {0};
-  PetscInt    start[N + 1], runlabel[N], nrun = 0;
+  PetscScalar     v[N], a[D] = {0}, parts[D] = {0}, x[N], sum[D] = {0};
+  PetscInt        start[N + 1], runlabel[N], nrun = 0, run = 0;
+  PolderLabelRuns runs;
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < N; ++i) {
@@ -126,15 +127,21 @@ static PetscErrorCode TestRuns(const Labelled *A)
     runlabel[nrun++] = A->label[i];
   }
   start[nrun] = N;
+  runs        = (PolderLabelRuns){nrun, start, runlabel};
   Fill(N, v);
   Fill(N, x);
-  PolderRunsRestrict_Host(nrun, start, runlabel, v, a);
+  PolderRunsRestrict_Host(&runs, v, a);
+  for (PetscInt lo = 0; lo < N; lo += 5) run = PolderRunsRestrictRows_Host(&runs, run, lo, PetscMin(lo + 5, N), v, parts);
+  PetscCheck(run == nrun, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The rows after the last are in run %" PetscInt_FMT " of %" PetscInt_FMT, run, nrun);
   for (PetscInt i = 0; i < N; ++i) {
     if (A->label[i] >= 0) sum[A->label[i]] += v[i];
   }
-  for (PetscInt l = 0; l < D; ++l) PetscCall(Near("Z^T v", l, a[l], sum[l], N));
+  for (PetscInt l = 0; l < D; ++l) {
+    PetscCall(Near("Z^T v", l, a[l], sum[l], N));
+    PetscCall(Near("Z^T v in parts", l, parts[l], sum[l], N));
+  }
   PetscCall(PetscArraycpy(v, x, N));
-  PolderRunsProlongAdd_Host(nrun, start, runlabel, a, x);
+  PolderRunsProlongAdd_Host(&runs, a, x);
   for (PetscInt i = 0; i < N; ++i) PetscCall(Near("x + Z a", i, x[i], v[i] + (A->label[i] < 0 ? 0 : a[A->label[i]]), N));
   PetscFunctionReturn(0);
 }
