@@ -127,6 +127,12 @@ problem lognormal3d_128 -dim 3 -n 128 -lognormal 3 <<END
 $auto
 $pamg
 END
+for cells in 4 8; do
+  problem lognormal3d_128_$cells -dim 3 -n 128 -lognormal 3 -correlation $cells <<END
+$pamg
+$pamgd
+END
+done
 for contrast in 1e3 1e6; do
   problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
 $jacobi
