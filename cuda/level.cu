@@ -2,6 +2,7 @@
 #include "level.cuh"
 #include "cg.cuh"
 #include "index.cuh"
+#include "kernels/levelrow.h"
 #include <climits>
 
 /* Threads of the block that centres a vector */
@@ -285,28 +286,31 @@ int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], 
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderLevelSpanKernel(PetscInt n, const float *__restrict__ dinv, const PetscInt *__restrict__ agg, PetscInt nc, PetscInt *span)
+  PolderLevelSpanKernel(PetscInt n, PetscInt line, const float *__restrict__ dinv, const PetscInt *__restrict__ agg, PetscInt nc, PetscInt *span)
 {
-  PetscInt least = INT_MAX, most = 0;
+  PetscInt least = INT_MAX, most = 0, ratio = 0;
 
   for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (PetscInt)gridDim.x * POLDER_BLOCK) {
     const int bits = agg[i] < nc ? PolderBits(dinv[i]) : 0;
 
     if (bits > 0 && bits < least) least = bits;
     if (bits > most) most = bits;
+    ratio = max(ratio, (PetscInt)PolderBits(PolderNeighbourRatio(n, line, dinv, agg, nc, i)));
   }
   least = PolderWarpMin(least);
   most  = PolderWarpMax(most);
+  ratio = PolderWarpMax(ratio);
   if (threadIdx.x % 32) return;
   PolderAtomicMin(&span[0], least);
   PolderAtomicMax(&span[1], most);
+  PolderAtomicMax(&span[2], ratio);
 }
 
-int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream)
+int PolderLevelSpan_CUDA(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[3], PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(n < 1024 * POLDER_BLOCK ? n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
 
-  if (n > 0) PolderLevelSpanKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(n, dinv, agg, nc, span);
+  if (n > 0) PolderLevelSpanKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(n, line, dinv, agg, nc, span);
   return cudaGetLastError();
 }
 

@@ -8,6 +8,7 @@ typedef enum {
   GRID_BUBBLES,   /* two balls a direction, jump inside */
   GRID_BALLS,     /* jump in 40 balls anywhere */
   GRID_LOGNORMAL, /* exp(jump * normal), each cell by itself */
+  GRID_WAVES,     /* exp(jump * sum of cos 4 pi x): planes through the domain have at most exp(-2 jump) of the largest */
   GRID_TURNING    /* 1; the weak direction, jump times the others, is x in one half of the domain and the last one in the other */
 } GridField;
 
@@ -43,13 +44,14 @@ static inline PetscReal GridNormal(PetscInt cell)
 /* Coefficient of a cell for faces in direction d */
 static inline PetscReal GridCoefficient(const Grid *g, PetscInt cell, int d)
 {
-  PetscReal r2 = 0, k = g->along[d] > 0 ? g->along[d] : 1;
+  PetscReal r2 = 0, waves = 0, k = g->along[d] > 0 ? g->along[d] : 1;
   PetscInt  rest = cell, last = 0;
 
   for (PetscInt e = 0; e < 3; rest /= g->n[e++]) {
     const PetscReal x = (rest % g->n[e] + 0.5) / g->n[e];
 
     if (g->n[e] > 1) last = e;
+    if (g->n[e] > 1) waves += PetscCosReal(4 * PETSC_PI * x);
     if (g->n[e] > 1) r2 += PetscSqr(x - (x < 0.5 ? 0.25 : 0.75));
   }
   if (g->field == GRID_BALLS) {
@@ -69,6 +71,8 @@ static inline PetscReal GridCoefficient(const Grid *g, PetscInt cell, int d)
     return k * (r2 < 0.15 * 0.15 ? g->jump : 1);
   case GRID_LOGNORMAL:
     return k * PetscExpReal(g->jump * GridNormal(cell));
+  case GRID_WAVES:
+    return k * PetscExpReal(g->jump * waves);
   case GRID_TURNING:
     return k * (d == (cell % g->n[0] < g->n[0] / 2 ? 0 : last) ? g->jump : 1);
   default:

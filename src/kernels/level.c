@@ -1,6 +1,7 @@
 /* One level of a multigrid cycle, in double and in single precision, and in single precision with entries in bfloat16. */
 #include "levelscalars.h"
 #include "level.h"
+#include "levelrow.h"
 #include "bfloat.h"
 #include <limits.h>
 
@@ -67,9 +68,10 @@ static void LevelAddPivots(const PolderLevelMatrix *A, PetscInt r0, PetscInt len
   }
 }
 
-void PolderLevelSpan_Host(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2])
+void PolderLevelSpan_Host(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[3])
 {
-  int least = INT_MAX, most = 0;
+  int   least = INT_MAX, most = 0;
+  float ratio = 0;
 
   for (PetscInt i = 0; i < n; ++i) {
     const int bits = PolderBits(agg[i] < nc ? dinv[i] : 0), high = bits > 0 ? bits : INT_MAX;
@@ -77,8 +79,18 @@ void PolderLevelSpan_Host(PetscInt n, const float dinv[], const PetscInt agg[], 
     least = high < least ? high : least;
     most  = bits > most ? bits : most;
   }
+  for (PetscInt i = 0; i < n; ++i) ratio = PetscMax(ratio, PolderNeighbourRatio(n, line, dinv, agg, nc, i));
   span[0] = PetscMin(span[0], least);
   span[1] = PetscMax(span[1], most);
+  span[2] = PetscMax(span[2], PolderBits(ratio));
+}
+
+void PolderLevelSeed_Host(PetscBool single, PetscInt n, void *x)
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    if (single) ((float *)x)[i] = (float)PolderPowerStart(i);
+    else ((PetscScalar *)x)[i] = PolderPowerStart(i);
+  }
 }
 
 void PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[])

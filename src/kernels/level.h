@@ -131,10 +131,11 @@ POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderSpar
 
 /*
   The bits of the least and of the largest positive dinv[i] of the rows with agg[i] < nc, which as integers are in the order of the numbers: span[0] is lowered
-  and span[1] is raised
+  and span[1] is raised to them, span[2] to the largest ratio of two such neighbours among the rows of a line
 */
-PETSC_INTERN void   PolderLevelSpan_Host(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2]);
-POLDER_LAUNCHER int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream);
+PETSC_INTERN void   PolderLevelSpan_Host(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[3]);
+POLDER_LAUNCHER int PolderLevelSpan_CUDA(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[3],
+                                         PolderStream stream);
 /* y = scale x, converted to the other precision; scale = 1 in the other direction */
 PETSC_INTERN void   PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[]);
 POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream);
@@ -151,4 +152,5 @@ POLDER_LAUNCHER int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x
 POLDER_LAUNCHER int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work,
                                           PolderStream stream);
 /* Computes this start vector */
+PETSC_INTERN void   PolderLevelSeed_Host(PetscBool single, PetscInt n, void *x);
 POLDER_LAUNCHER int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream);

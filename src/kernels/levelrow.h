@@ -106,3 +106,12 @@ POLDER_LEVELROW void PolderRowStore(PetscInt i, const PolderRowSurvey *s, const 
   if (to->all) to->all[i] = s->all;
   if (to->mate) to->mate[i] = PolderRowIsLone(s, to->lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
 }
+
+/* The ratio of dinv of row i and the next one of its line, at least 1; 0: a row is the last of its line, has no positive dinv, or has no agg[] < nc */
+POLDER_LEVELROW float PolderNeighbourRatio(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt i)
+{
+  const PetscInt j = i + 1;
+
+  if (j >= n || j % line == 0 || agg[i] >= nc || agg[j] >= nc || !(dinv[i] > 0 && dinv[j] > 0)) return 0;
+  return dinv[i] > dinv[j] ? dinv[i] / dinv[j] : dinv[j] / dinv[i];
+}

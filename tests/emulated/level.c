@@ -145,9 +145,9 @@ int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, c
   return 0;
 }
 
-int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream)
+int PolderLevelSpan_CUDA(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[3], PolderStream stream)
 {
-  PolderLevelSpan_Host(n, dinv, agg, nc, span);
+  PolderLevelSpan_Host(n, line, dinv, agg, nc, span);
   return 0;
 }
 
@@ -198,9 +198,6 @@ int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt
 
 int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) {
-    if (single) ((float *)x)[i] = (float)PolderPowerStart(i);
-    else ((PetscScalar *)x)[i] = PolderPowerStart(i);
-  }
+  PolderLevelSeed_Host(single, n, x);
   return 0;
 }

@@ -479,9 +479,9 @@ static PetscErrorCode CheckCentred(const Level *L, PolderStream stream, PetscInt
 /* Extremes of an inverse diagonal over many decades, with zeros and rows that do not count */
 static PetscErrorCode CheckSpan(const Level *L, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt n = L->n, nc = 5, before = *wrong;
-  PetscInt       span[2] = {PETSC_MAX_INT, 0}, got[2], *agg, *there, *aggthere;
-  PetscReal      least = PETSC_MAX_REAL, most = 0;
+  const PetscInt n = L->n, nc = 5, line = 11, before = *wrong;
+  PetscInt       span[3] = {PETSC_MAX_INT, 0, 0}, got[3], *agg, *there, *aggthere;
+  PetscReal      least = PETSC_MAX_REAL, most = 0, ratio = 0;
   Values         d;
 
   PetscFunctionBeginUser;
@@ -498,11 +498,17 @@ static PetscErrorCode CheckSpan(const Level *L, PolderStream stream, PetscInt *w
   PetscCall(ToDevice(&d));
   PetscCall(PolderDeviceUpload(sizeof(*agg) * (size_t)n, agg, &aggthere));
   PetscCall(PolderDeviceUpload(sizeof(span), span, &there));
-  PolderLevelSpan_Host(n, (const float *)d.host, agg, nc, span);
+  for (PetscInt i = 0; i + 1 < n; ++i) {
+    const PetscReal v = Get(&d, i), next = Get(&d, i + 1);
+
+    if (i % line < line - 1 && agg[i] < nc && agg[i + 1] < nc && v > 0 && next > 0) ratio = PetscMax(ratio, PetscMax(v, next) / PetscMin(v, next));
+  }
+  PolderLevelSpan_Host(n, line, (const float *)d.host, agg, nc, span);
+  *wrong += (float)ratio != PolderFromBits((int)span[2]) && !PetscIsCloseAtTol(PolderFromBits((int)span[2]), ratio, 1e-6, 0);
   *wrong += span[1] != (most > 0 ? PolderBits((float)most) : 0) || (most > 0 && span[0] != PolderBits((float)least));
-  PolderLaunch(PolderLevelSpan_CUDA(n, (const float *)d.device, aggthere, nc, there, stream));
+  PolderLaunch(PolderLevelSpan_CUDA(n, line, (const float *)d.device, aggthere, nc, there, stream));
   PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
-  *wrong += n && (got[0] != span[0] || got[1] != span[1]);
+  *wrong += n && (got[0] != span[0] || got[1] != span[1] || got[2] != span[2]);
   PetscCall(Tell("span", L, before, *wrong));
   PetscCall(PolderDeviceFree(&there));
   PetscCall(PolderDeviceFree(&aggthere));

@@ -17,7 +17,7 @@ static char help[] = "Pairwise-aggregation multigrid with levels that are grids:
     x, y, z \
   }
 
-static const char *const fields[] = {"constant", "bubbles", "balls", "log-normal", "turning"}, *const walls[] = {"half", "whole", "Neumann"};
+static const char *const fields[] = {"constant", "bubbles", "balls", "log-normal", "waves", "turning"}, *const walls[] = {"half", "whole", "Neumann"};
 
 /* The number of levels that have boxes */
 static PetscInt GridLevels(const PC_PAMG *pamg)

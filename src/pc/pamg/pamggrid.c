@@ -22,6 +22,8 @@
 */
 #define PAMG_NARROW      2e7
 #define PAMG_NARROW_WIDE 6e8
+/* Beyond this bound half precision is tried where neighbours in a line differ by no more than this factor. Then PCPAMGSlowest() decides */
+#define PAMG_SMOOTH 1e4
 /* and when the diagonal entries lie between this and its inverse, so that single precision has room for the vectors */
 #define PAMG_NARROW_SCALE 1e18
 /* Rows whose diagonal tells on the host, before a set-up in half precision is made, that it will not do */
@@ -193,53 +195,67 @@ static PetscReal PamgLongest(const PamgLevel *L)
   return PetscMin(PetscMax((PetscReal)longest, (PetscReal)size[last] * parts), (PetscReal)longest * PetscPowReal(parts, 1.0 / (last + 1)));
 }
 
-/* pamg->narrow, from the smallest and the largest inverse of a diagonal entry on this process, as bits of single precision */
-static PetscErrorCode PamgJudgeSpan(PC_PAMG *pamg, const PetscInt span[2])
+/* pamg->narrow and pamg->doubtful, from PolderLevelSpan() for the inverse diagonal of this process */
+static PetscErrorCode PamgJudgeSpan(PC_PAMG *pamg, const PetscInt span[3])
 {
   const PamgLevel *L     = pamg->level;
   const PetscBool  wide  = (PetscBool)(pamg->cycle == PAMG_V && pamg->smoother != PAMG_SGS && pamg->post > 0);
-  PetscInt64       all[] = {-span[0], span[1], (PetscInt64)PamgLongest(L)};
-  PetscReal        least, most;
+  PetscInt64       all[] = {-span[0], span[1], span[2], (PetscInt64)PamgLongest(L)};
+  PetscReal        least, most, jump;
 
   PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, all, 3, MPIU_INT64, MPI_MAX, L->comm);
-  least = (PetscReal)PolderFromBits((int)-all[0]);
-  most  = (PetscReal)PolderFromBits((int)all[1]);
-  if (!(most < PAMG_NARROW_SCALE && least > 1 / PAMG_NARROW_SCALE && most * (PetscReal)all[2] <= (wide ? PAMG_NARROW_WIDE : PAMG_NARROW) * least))
-    pamg->narrow = PETSC_FALSE;
+  PetscCallAllreduce(MPI_IN_PLACE, all, 4, MPIU_INT64, MPI_MAX, L->comm);
+  least          = (PetscReal)PolderFromBits((int)-all[0]);
+  most           = (PetscReal)PolderFromBits((int)all[1]);
+  jump           = (PetscReal)PolderFromBits((int)all[2]);
+  pamg->doubtful = (PetscBool) !(most * (PetscReal)all[3] <= (wide ? PAMG_NARROW_WIDE : PAMG_NARROW) * least);
+  if (!(most < PAMG_NARROW_SCALE && least > 1 / PAMG_NARROW_SCALE) || (pamg->doubtful && (pamg->broad || jump > PAMG_SMOOTH))) pamg->narrow = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGGridNarrow(PC_PAMG *pamg)
 {
   const PamgLevel *L       = pamg->level;
-  PetscInt         span[2] = {PETSC_MAX_INT, 0}, *there;
+  PetscInt         span[3] = {PETSC_MAX_INT, 0, 0}, *there;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceUpload(pamg->place, sizeof(span), span, &there));
-  PolderRun(pamg->place, PolderLevelSpan, L->n, (const float *)L->dinv, L->agg, L->nc, there);
+  PolderRun(pamg->place, PolderLevelSpan, L->n, L->grid.size[0], (const float *)L->dinv, L->agg, L->nc, there);
   PetscCall(PolderPlaceFetch(pamg->place, sizeof(span), &there, span));
   PetscCall(PamgJudgeSpan(pamg, span));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The inverse of the diagonal entry; 0: a row without couplings is in no box */
+static float PamgSampleRow(const PolderCSR *csr, PetscInt i)
+{
+  PetscReal diagonal = 0, others = 0;
+
+  for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+    if (csr->aj[k] == i) diagonal = PetscAbsScalar(csr->aa[k]);
+    else others += PetscAbsScalar(csr->aa[k]);
+  }
+  return diagonal > 0 && others > 0 ? (float)(1 / diagonal) : 0;
 }
 
 PetscErrorCode PCPAMGGridSample(PC_PAMG *pamg)
 {
   const PolderCSR *csr     = &pamg->level->csr;
   const PetscInt   step    = csr->m / PAMG_SAMPLE + 1;
-  PetscInt         span[2] = {INT_MAX, 0};
+  PetscInt         span[3] = {INT_MAX, 0, 0};
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < csr->m; i += step) {
-    PetscReal diagonal = 0, others = 0;
+    const float inverse = PamgSampleRow(csr, i);
 
+    if (!(inverse > 0)) continue;
+    span[0] = PetscMin(span[0], PolderBits(inverse));
+    span[1] = PetscMax(span[1], PolderBits(inverse));
     for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-      if (csr->aj[k] == i) diagonal = PetscAbsScalar(csr->aa[k]);
-      else others += PetscAbsScalar(csr->aa[k]);
+      const float next = csr->aj[k] == i + 1 ? PamgSampleRow(csr, i + 1) : 0;
+
+      if (next > 0) span[2] = PetscMax(span[2], PolderBits(PetscMax(inverse / next, next / inverse)));
     }
-    if (!(diagonal > 0 && others > 0)) continue; // a row without couplings is in no box
-    span[0] = PetscMin(span[0], PolderBits((float)(1 / diagonal)));
-    span[1] = PetscMax(span[1], PolderBits((float)(1 / diagonal)));
   }
   PetscCall(PamgJudgeSpan(pamg, span));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -230,6 +230,8 @@ typedef struct {
   const PamgSetUpSteps *setup; /* the set-up steps of that place */
   const PamgSteps      *steps; /* the cycle steps of that place, in the precision of the cycle */
 
+  PetscBool              doubtful; /* half precision that nobody asked for, where the slowest vectors decide: see PCPAMGSlowest() */
+  PetscBool              broad;    /* they have decided against it */
   PetscInt               nlevel;
   PamgLevel             *level;
   PolderCoarse           coarse; /* solver of the last level when it is small */
@@ -415,13 +417,16 @@ PETSC_INTERN PetscErrorCode PCPAMGGridAhead(PC_PAMG *, PetscInt l, PetscBool *so
 PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, PamgLevel *L);
 /* Makes the boxes of level l, their weights, and the local block of the matrix of the next; *done = PETSC_FALSE: the level is none for boxes */
 PETSC_INTERN PetscErrorCode PCPAMGGridAggregate(PC_PAMG *, PetscInt l, PetscInt64 *count, PetscBool *done);
-/* Do the values of the first level, which is a grid, allow half precision? pamg->narrow */
+/* Do the values of the first level, which is a grid, allow half precision? pamg->narrow, and pamg->doubtful */
 PETSC_INTERN PetscErrorCode PCPAMGGridNarrow(PC_PAMG *);
 /* The same from some rows of the matrix, on the host: they may speak against it */
 PETSC_INTERN PetscErrorCode PCPAMGGridSample(PC_PAMG *);
 /* The same with new values; do those of the first level allow it? */
 PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
+
+/* pamgslowest.c: an estimate, from below, of the largest (x, D x) / (x, A x), from an application. A constant in the kernel of A is left out. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGSlowest(PC, PetscReal *quotient);
 
 /* pamgborder.c: interpolation across the border of a process on levels that are grids */
 /* Does the interpolation of level l, whose boxes are known, cross it? Then makes what it needs before the next level exists. Collective */

@@ -346,7 +346,8 @@ static PetscErrorCode PamgRebuild(PC pc, const PamgSetUpSteps *steps, const Pold
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  pamg->narrow = (PetscBool)(pamg->wantprecision < 0 && !pamg->linear);
+  pamg->narrow   = (PetscBool)(pamg->wantprecision < 0 && !pamg->linear);
+  pamg->doubtful = PETSC_FALSE;
   do {
     PetscCall(PCPAMGFree(pamg));
     PCPAMGSetPlace(pamg, steps);
