@@ -54,13 +54,14 @@ static PetscErrorCode PamgSeed(Vec x)
 */
 PetscErrorCode PCPAMGSlowest(PC pc, PetscReal *quotient)
 {
-  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
-  Vec         d, *w, r, x, y;
-  PetscScalar sum, over, under;
-  PetscBool   constant;
+  PC_PAMG        *pamg = (PC_PAMG *)pc->data;
+  const PetscReal unit = pamg->unit;
+  Vec             d, *w, r, x, y;
+  PetscScalar     sum = 0, over, under;
+  PetscBool       constant;
 
   PetscFunctionBegin;
-  pamg->unit = 1;
+  pamg->unit = 1; // r has norm one, whatever the solve is about
   PetscCall(MatCreateVecs(pc->pmat, NULL, &d));
   PetscCall(PolderVecDuplicateVecs(d, 3, &w));
   r = w[0], x = w[1], y = w[2];
@@ -75,6 +76,7 @@ PetscErrorCode PCPAMGSlowest(PC pc, PetscReal *quotient)
   PetscCall(VecPointwiseMult(r, d, x));
   PetscCall(VecNormalize(r, NULL));
   PetscCall((*pamg->setup->apply)(pc, r, x));
+  pamg->unit = unit;
   if (constant) PetscCall(PamgRemoveMean(d, sum, x));
   PetscCall(MatMult(pc->pmat, x, y));
   PetscCall(VecPointwiseMult(r, d, x));
