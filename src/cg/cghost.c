@@ -112,9 +112,10 @@ static PetscErrorCode PolderCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  PetscCall(PolderDeflationSpaceGetSums(cg->space, &runs, &sum));
   PetscCall(PolderVecOnDevice(p, &device));
-  if (device || ksp->transpose_solve || (cg->space->d && (!sum || cg->multdot))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (device || ksp->transpose_solve || (cg->space->d && cg->multdot)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeflationSpaceGetSums(cg->space, &runs, &sum));
+  if (cg->space->d && !sum) PetscFunctionReturn(PETSC_SUCCESS);
   if (cg->multdot) PetscCall((*cg->multdot)(cg->A, p, w, dot, done));
   else PetscCall(PolderMatMultDotHost(cg->A, p, w, sum ? &runs : NULL, sum, dot, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,7 @@
 /* The host side of a deflation space: set-up from labels, with local column numbers, and the steps of the operators. */
 #include "deflationsteps.h"
 #include "kernels/deflation.h"
+#include "kernels/vec.h"
 
 static PetscErrorCode PolderDeflationMakeLabels_Host(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
@@ -241,7 +242,7 @@ static PetscErrorCode PolderDeflationSubtractAZ_Host(PolderDeflationSpace s, Pet
 {
   PetscFunctionBegin;
   PolderRowsMultAdd_Host(&s->AZ, -1, s->a2, v);
-  for (PetscInt k = 0; dot && k < s->nl; ++k) *dot -= s->a1[k] * s->a2[k];
+  if (dot) *dot -= PolderDot_Host(s->nl, s->a1, s->a2);
   PetscCall(PetscLogFlops(2.0 * s->AZ.nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
