@@ -6,7 +6,7 @@
 
 /*
   Minimum number of rows for processing a stencil by tiles; threads of a tile with 5 and with 7 points, and resident blocks of that size, limited by
-  registers; minimum number of steps of a block along the slowest direction
+  registers; minimum number of steps of a block along the slowest direction, and the same where half of the multiprocessors would have no block
 */
 #define DIA_GRID_ROWS 300000
 #define DIA_TILE5     512
@@ -14,6 +14,7 @@
 #define DIA_FIT5      3
 #define DIA_FIT7      1
 #define DIA_STEPS     8
+#define DIA_FEW_STEPS 4
 
 /*
   The 5- or 7-point stencil of a grid: offsets -far, (-near,) -1, 0, 1, (near,) far; near = 0: 5 points. Each thread goes along the slowest direction, in
@@ -72,7 +73,8 @@ __device__ __forceinline__ void DiaTableRow(const PolderDiaClasses *C, int code,
 */
 static int64_t DiaChunks(bool seven, int resident, int64_t least, int64_t tiles, int64_t steps)
 {
-  const int64_t places = (int64_t)PolderMultiprocessors() * resident, most = PetscMax(PetscMin(steps / least, POLDER_REDUCE_BLOCKS / tiles), 1);
+  const int64_t places = (int64_t)PolderMultiprocessors() * resident, fewest = seven && 2 * tiles * (steps / least) < places ? DIA_FEW_STEPS : least;
+  const int64_t most = PetscMax(PetscMin(steps / fewest, POLDER_REDUCE_BLOCKS / tiles), 1);
   int64_t       best = 1;
   double        full = 0;
 
