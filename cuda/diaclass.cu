@@ -3,33 +3,53 @@
 #include "stencil.cuh"
 #include "kernels/diaclassrow.h"
 
-/* Enters the class of a row of this key unless it is there; false: there is no place for it */
-static __device__ __forceinline__ bool PolderDiaClassEnter(const PolderDiaStencil &S, const unsigned long long (&a)[POLDER_DIA_WIDTH], unsigned int key,
-                                                           PolderDiaClasses *C)
-{
-  for (int p = 0; p < POLDER_DIA_PROBES; ++p) {
-    const int    c     = PolderDiaPlace(key, p);
-    unsigned int there = *(const volatile unsigned int *)&C->key[c];
+/* Rows without a place that a warp counts at a time */
+#define POLDER_DIA_LOST 8
 
-    if (!there) {
-      there = atomicCAS(&C->key[c], 0u, key);
-      if (!there) {
+/*
+  Enters the class of the row that lane `from` of this warp has, unless it is there; false: there is no place for it. All places that the class may take are
+  looked at together
+*/
+static __device__ __forceinline__ bool PolderDiaClassEnter(const PolderDiaStencil &S, const unsigned long long (&a)[POLDER_DIA_WIDTH], unsigned int mykey,
+                                                           int from, PolderDiaClasses *C)
+{
+  static_assert(POLDER_DIA_PROBES == 32, "a lane looks at a place");
+  const int          lane  = threadIdx.x % 32;
+  const unsigned int key   = __shfl_sync(0xffffffffu, mykey, from);
+  const int          mine  = PolderDiaPlace(key, lane);
+  const unsigned int there = *(const volatile unsigned int *)&C->key[mine];
+  unsigned int       empty = __ballot_sync(0xffffffffu, !there);
+
+  if (__any_sync(0xffffffffu, there == key)) return true;
+  for (; empty; empty &= empty - 1) {
+    const int    c     = PolderDiaPlace(key, __ffs(empty) - 1);
+    unsigned int found = 0;
+
+    if (lane == from) {
+      found = atomicCAS(&C->key[c], 0u, key);
+      if (!found) {
         PolderDiaEnter(&S, a, c, C);
         PolderAtomicAdd(&C->used, 1);
       }
     }
-    if (!there || there == key) return true;
+    found = __shfl_sync(0xffffffffu, found, from);
+    if (!found || found == key) return true;
   }
   return false;
 }
 
-/* Finds classes in every n-th group of rows; code != NULL: only in rows that have none yet. A warp counts its lost rows at once: they may be all rows */
+/*
+  Finds classes in every n-th group of rows; code != NULL: only in rows that have none yet. A warp looks once for equal rows. It counts the rows without a place
+  as it goes and leaves when all warps have found too many
+*/
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, int n, const unsigned char *__restrict__ code, PolderDiaClasses *C)
+  PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, int n, PetscInt sampled, const unsigned char *__restrict__ code, PolderDiaClasses *C)
 {
-  const PetscInt     i = (PetscInt)blockIdx.x * (n * POLDER_DIA_GROUP_ROWS) + (PetscInt)threadIdx.x;
+  const PetscInt     i    = (PetscInt)blockIdx.x * (n * POLDER_DIA_GROUP_ROWS) + (PetscInt)threadIdx.x;
+  const int          lane = threadIdx.x % 32;
   unsigned long long a[POLDER_DIA_WIDTH];
-  unsigned int       key = 0, equals, lost;
+  unsigned int       key  = 0, equals, left;
+  PetscInt           lost = 0;
 
   if (code && (C->rest == S.m || *(const volatile PetscInt *)&C->used == POLDER_DIA_CLASSLESS)) return; // the sample has failed, or there is no place
   if (i < S.m && (!code || code[i] == POLDER_DIA_CLASSLESS)) {
@@ -37,9 +57,20 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     key = PolderDiaKeyOf(a);
   }
   equals = __match_any_sync(0xffffffffu, key);
-  lost   = key && (int)(threadIdx.x % 32) == __ffs(equals) - 1 && !PolderDiaClassEnter(S, a, key, C) ? __popc(equals) : 0;
-  lost   = __reduce_add_sync(0xffffffffu, lost);
-  if (!code && lost && threadIdx.x % 32 == 0) PolderAtomicAdd(&C->lost, (PetscInt)lost);
+  left   = __ballot_sync(0xffffffffu, key && lane == __ffs(equals) - 1);
+  for (; left; left &= left - 1) {
+    const int from = __ffs(left) - 1;
+
+    if (!PolderDiaClassEnter(S, a, key, from, C)) lost += __popc(__shfl_sync(0xffffffffu, equals, from));
+    if (code || lost < POLDER_DIA_LOST) continue;
+    if (lane == 0) {
+      PolderAtomicAdd(&C->lost, lost);
+      lost = *(const volatile PetscInt *)&C->lost;
+    }
+    if (PolderDiaClassesFail(__shfl_sync(0xffffffffu, lost, 0), sampled)) return;
+    lost = 0;
+  }
+  if (!code && lost && lane == 0) PolderAtomicAdd(&C->lost, lost);
 }
 
 /* Sets the codes and counts the rows in no class. ENTRIES: what stencil.entries is; AGAIN: goes over the rows in no class again */
@@ -75,9 +106,9 @@ static int DiaClassify(const PolderDiaStencil &S, unsigned char *code, PolderDia
   const PetscInt     sample = PolderDiaSampled(S.m), all = PolderBlocks(S.m, POLDER_BLOCK);
   const unsigned int blocks = (unsigned int)PetscMin(all, 8 * PolderMultiprocessors()), some = PolderBlocks(S.m, POLDER_DIA_SAMPLE * POLDER_DIA_GROUP_ROWS);
 
-  PolderDiaClassFindKernel<<<some, POLDER_BLOCK, 0, stream>>>(S, POLDER_DIA_SAMPLE, NULL, C);
+  PolderDiaClassFindKernel<<<some, POLDER_BLOCK, 0, stream>>>(S, POLDER_DIA_SAMPLE, sample, NULL, C);
   PolderDiaClassCodeKernel<ENTRIES, false><<<blocks, POLDER_BLOCK, 0, stream>>>(S, sample, C, code);
-  PolderDiaClassFindKernel<<<PolderBlocks(S.m, 3 * POLDER_DIA_GROUP_ROWS), POLDER_BLOCK, 0, stream>>>(S, 3, code, C);
+  PolderDiaClassFindKernel<<<PolderBlocks(S.m, 3 * POLDER_DIA_GROUP_ROWS), POLDER_BLOCK, 0, stream>>>(S, 3, sample, code, C);
   PolderDiaClassCodeKernel<ENTRIES, true><<<blocks, POLDER_BLOCK, 0, stream>>>(S, sample, C, code);
   return cudaGetLastError();
 }
