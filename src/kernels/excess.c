@@ -10,7 +10,12 @@ void PolderExcessRows_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, co
 void PolderExcessAggregates_Host(const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[], PetscReal coarse[],
                                  PetscReal coarsesize[])
 {
-  for (PetscInt a = 0; a < P->n; ++a) PolderExcessSum(a, P, A, excess, size, coarse, coarsesize);
+  for (PetscInt a = 0; a < P->n; ++a) {
+    PetscReal part[4] = {0};
+
+    PolderExcessParts(a, P, A, excess, size, 0, 1, part);
+    PolderExcessPut(a, part, coarse, coarsesize);
+  }
 }
 
 void PolderExcessLeave_Host(PetscInt n, const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[])
@@ -20,5 +25,11 @@ void PolderExcessLeave_Host(PetscInt n, const PetscReal lone[], const PetscReal 
 
 void PolderExcessDiagonal_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[])
 {
-  for (PetscInt i = 0; i < n; ++i) PolderExcessMend(i, ai, aj, excess, size, aa);
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal part[2] = {0};
+    PetscInt  at      = -1;
+
+    PolderExcessOthers(i, ai, aj, aa, 0, 1, part, &at);
+    if (at >= 0) PolderExcessMend(i, part, excess, size, aa + at);
+  }
 }

@@ -59,44 +59,46 @@ POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, P
   return p <= rounding && p >= -rounding ? 0 : p;
 }
 
-/* Excess of aggregate a; entries to rows in no aggregate are subtracted */
-POLDER_LEVELROW void PolderExcessSum(PetscInt a, const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[],
-                                     PetscReal coarse[], PetscReal coarsesize[])
+/*
+  What lane of so many adds to part[] for aggregate a: the excess and the size of its rows, the entries to rows in no aggregate and their magnitudes
+*/
+POLDER_LEVELROW void PolderExcessParts(PetscInt a, const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[], int lane,
+                                       int lanes, PetscReal part[4])
 {
   const PetscBool lone = (PetscBool)(P->ptr[P->n + 1] > P->ptr[P->n]);
-  PetscReal       sum = 0, all = 0, to = 0, toall = 0;
 
   for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) {
     const PetscInt i = P->row[r];
 
-    sum += excess[i];
-    all += size[i];
-    for (PetscInt k = A->i[i]; lone && k < A->i[i + 1]; ++k) {
-      const PetscReal v = PetscRealPart(A->a[k]);
-
-      if (P->agg[A->j[k]] < P->n) continue;
-      to += v;
-      toall += v < 0 ? -v : v;
+    if (lane == 0) {
+      part[0] += excess[i];
+      part[1] += size[i];
+    }
+    for (PetscInt k = A->i[i] + lane; lone && k < A->i[i + 1]; k += lanes) {
+      if (P->agg[A->j[k]] >= P->n) PolderExcessAdd(PetscRealPart(A->a[k]), part + 2);
     }
   }
-  coarse[a]     = toall > 0 ? PolderExcessLess(sum, to, toall) : sum;
-  coarsesize[a] = all;
 }
 
-/* Replaces the diagonal entry of row i */
-POLDER_LEVELROW void PolderExcessMend(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[])
+/* Excess of aggregate a from the sums of these parts; entries to rows in no aggregate are subtracted */
+POLDER_LEVELROW void PolderExcessPut(PetscInt a, const PetscReal part[4], PetscReal coarse[], PetscReal coarsesize[])
 {
-  PetscReal sum = 0, all = 0;
-  PetscInt  at = -1;
+  coarse[a]     = part[3] > 0 ? PolderExcessLess(part[0], part[2], part[3]) : part[0];
+  coarsesize[a] = part[1];
+}
 
-  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-    const PetscReal a = PetscRealPart(aa[k]);
-
-    if (aj[k] == i) at = k;
-    else {
-      sum += a;
-      all += a < 0 ? -a : a;
-    }
+/* What lane of so many adds to part[] for row i: its other entries and their magnitudes. *at <- where the diagonal entry is, if this lane meets it */
+POLDER_LEVELROW void PolderExcessOthers(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], int lane, int lanes, PetscReal part[2],
+                                        PetscInt *at)
+{
+  for (PetscInt k = ai[i] + lane; k < ai[i + 1]; k += lanes) {
+    if (aj[k] == i) *at = k;
+    else PolderExcessAdd(PetscRealPart(aa[k]), part);
   }
-  if (at >= 0) aa[at] = PolderExcessPivot(PetscRealPart(aa[at]), excess[i], sum, all, POLDER_EXCESS_ROUNDING * size[i]);
+}
+
+/* Replaces the diagonal entry of row i, given the sums of these parts */
+POLDER_LEVELROW void PolderExcessMend(PetscInt i, const PetscReal part[2], const PetscReal excess[], const PetscReal size[], PetscScalar *diagonal)
+{
+  *diagonal = PolderExcessPivot(PetscRealPart(*diagonal), excess[i], part[0], part[1], POLDER_EXCESS_ROUNDING * size[i]);
 }
