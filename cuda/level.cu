@@ -7,6 +7,8 @@
 
 /* Threads of the block that centres a vector */
 #define LEVEL_CENTRE 512
+/* Up to so many aggregates there is room for a thread for each part of each row of them */
+#define LEVEL_FEW 8192
 
 /* Start D^-1 b as an input vector */
 template <class V>
@@ -249,8 +251,9 @@ static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *
   const PetscInt nc = P ? P->n : 0, mean = nc ? A->n / nc : 0; // mean number of rows of an aggregate
 
   return LevelDo<V>(A, [&](const auto &M) {
-    constexpr int lanes = std::decay_t<decltype(M)>::LANES;
-    const int     log   = lanes > 1 ? lanes < 32 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
+    constexpr int lanes = std::decay_t<decltype(M)>::LANES, most = lanes > 16 ? 0 : lanes > 8 ? 1 : lanes > 4 ? 2 : 3;
+    const int     usual = lanes > 1 ? lanes < 32 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
+    const int     log   = nc > LEVEL_FEW ? usual : lanes > 1 || usual == 3 ? most : usual + 1;
 
     if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, LevelRun{NULL, stream, PolderSendingOf(sends, x, sizeof(V) == 8)});
     if (P)

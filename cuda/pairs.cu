@@ -16,15 +16,12 @@
 #define PAIRS_LANES 8
 #define PAIRS_MANY  131072
 
-/* The proposal of row i, whose LANES threads all call it, to next[i] */
+/* What LANES neighbouring threads, all of which call it, offer row i: the best of what each has found, in all of them */
 template <int LANES>
-static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows &A, const PolderPairRule &rule, const PetscInt *mate, PetscInt *next)
+static __device__ __forceinline__ PolderPairOffer PairsBest(PolderPairOffer x)
 {
-  const int          lane = (int)threadIdx.x % LANES;
-  const unsigned int row  = ((1u << LANES) - 1) << (threadIdx.x % 32 - lane);
-  PolderPairOffer    x    = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
+  const unsigned int row = ((1u << LANES) - 1) << (threadIdx.x % 32 - threadIdx.x % LANES);
 
-  if (mate[i] == POLDER_PAIR_FREE) x = PolderPairLook(i, lane, LANES, &A, &rule, mate);
   for (int o = LANES / 2; o > 0; o /= 2) {
     const auto            other     = [=](auto value) { return __shfl_xor_sync(row, value, o); };
     const PolderPairOffer y         = {other(x.strongest), other(x.found), other(x.bucket), other(x.order), other(x.best), other(x.at)};
@@ -33,7 +30,37 @@ static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows
     if (PolderPairBetter(&x, &y)) x = y;
     x.strongest = strongest;
   }
+  return x;
+}
+
+/* The proposal of row i, whose LANES threads all call it, to next[i] */
+template <int LANES>
+static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows &A, const PolderPairRule &rule, const PetscInt *mate, PetscInt *next)
+{
+  const int       lane = (int)threadIdx.x % LANES;
+  PolderPairOffer x    = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
+
+  if (mate[i] == POLDER_PAIR_FREE) x = PolderPairLook(i, lane, LANES, &A, &rule, mate);
+  x = PairsBest<LANES>(x);
   if (lane == 0) next[i] = PolderPairTake(i, &rule, &x);
+}
+
+/* body.template row<LANES>(i) for each row, called by the LANES threads that look at its entries */
+template <int LANES, class Body>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderPairsRowsKernel(PetscInt n, const __grid_constant__ Body body)
+{
+  PolderBegin();
+  const PetscInt i = (PetscInt)blockIdx.x * (POLDER_BLOCK / LANES) + (PetscInt)threadIdx.x / LANES;
+
+  if (i < n) body.template row<LANES>(i);
+}
+
+template <class Body>
+static int PairsEachRow(PetscInt n, PolderStream stream, const Body &body)
+{
+  if (n >= PAIRS_MANY) PolderLaunchEarly(PolderPairsRowsKernel<1, Body>, PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, stream, n, body);
+  else if (n) PolderLaunchEarly(PolderPairsRowsKernel<PAIRS_LANES, Body>, PolderBlocks(n, POLDER_BLOCK / PAIRS_LANES), POLDER_BLOCK, stream, n, body);
+  return cudaGetLastError();
 }
 
 template <int LANES>
@@ -168,18 +195,28 @@ int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const Pet
   return err ? err : cudaGetLastError();
 }
 
-int PolderPairsAlign_CUDA(const PolderRows *rows, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[],
-                          PolderStream stream)
+struct PairsAlign {
+  PolderRows      A;
+  PolderPairRule  rule;
+  const PetscInt *count, *mate;
+  PetscInt       *next;
+
+  template <int LANES>
+  __device__ __forceinline__ void row(PetscInt i) const
+  {
+    const PetscInt  j         = next[i];
+    const int       direction = PolderPairMostWanted(count);
+    PolderPairOffer x;
+
+    if (j < 0 || PolderPairOrder(i, j, rule.place) == PolderPairLined(direction)) return;
+    x = PairsBest<LANES>(PolderPairLookAlong(i, (PetscInt)threadIdx.x % LANES, LANES, &A, &rule, mate, direction));
+    if (threadIdx.x % LANES == 0) next[i] = PolderPairTakeAlong(i, &rule, &x);
+  }
+};
+
+int PolderPairsAlign_CUDA(const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream)
 {
-  const PolderPairRule r = *rule;
-  const PolderRows     A = *rows;
-
-  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) {
-    const PetscInt j         = next[i];
-    const int      direction = PolderPairMostWanted(count);
-
-    if (j >= 0 && PolderPairOrder(i, j, r.place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, &A, &r, mate, direction);
-  });
+  return PairsEachRow(A->n, stream, PairsAlign{*A, *rule, count, mate, next});
 }
 
 int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[],
@@ -208,12 +245,29 @@ int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt
   });
 }
 
-int PolderPairsJoin_CUDA(const PolderRows *rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream)
-{
-  const PolderPairRule r = *rule;
-  const PolderRows     A = *rows;
+struct PairsJoin {
+  PolderRows      A;
+  PolderPairRule  rule;
+  const PetscInt *mate;
+  PetscInt       *join;
 
-  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) { join[i] = mate[i] == i ? PolderPairJoin(i, &A, &r, mate) : i; });
+  template <int LANES>
+  __device__ __forceinline__ void row(PetscInt i) const
+  {
+    PetscInt to = i;
+
+    if (mate[i] == i) {
+      const PolderPairOffer x = PairsBest<LANES>(PolderPairLookJoin(i, (PetscInt)threadIdx.x % LANES, LANES, &A, &rule, mate));
+
+      to = PolderPairTakeJoin(i, &rule, &x, mate);
+    }
+    if (threadIdx.x % LANES == 0) join[i] = to;
+  }
+};
+
+int PolderPairsJoin_CUDA(const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream)
+{
+  return PairsEachRow(A->n, stream, PairsJoin{*A, *rule, mate, join});
 }
 
 /* 1 for a row that numbers its pair */

@@ -9,8 +9,9 @@
 */
 #define QUALITY_FEW  8
 #define QUALITY_SOME 16
-/* Aggregates among which a warp looks for those of more than QUALITY_FEW rows */
+/* Aggregates among which a warp looks for those of more than QUALITY_FEW rows; up to so many aggregates there is room for a warp for each set that it takes */
 #define QUALITY_AMONG 8
+#define QUALITY_ROOM  8192
 
 /* What G lanes share about an aggregate of at most G rows */
 template <int G>
@@ -62,41 +63,68 @@ static __device__ __forceinline__ unsigned int QualitySkip(unsigned int bits, in
 
 /*
   The aggregates of LEAST to G rows, for which each warp looks AMONG consecutive ones, and of which it takes 32 / G at a time. LEAST = 0: also those that are
-  too large to be looked at
+  too large to be looked at. block: of those that look for such aggregates
 */
 template <int G, int LEAST, int AMONG>
+struct QualityLook {
+  static unsigned int    blocks(PetscInt n) { return PolderBlocks(n, AMONG * QUALITY_WARPS); }
+  static __device__ void look(PetscInt block, const PolderAggregates &P, const PolderRows &A, const PolderQuality &q, PetscInt *bad)
+  {
+    __shared__ QualityWork<G> work[32 * QUALITY_WARPS / G];
+    const int                 lane  = threadIdx.x % 32;
+    const PetscInt            begin = (block * QUALITY_WARPS + (PetscInt)(threadIdx.x / 32)) * AMONG, a = begin + lane;
+    const bool                there = lane < AMONG && a < P.n && (!q.some || bad[a]);
+    const PetscInt            first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
+
+    if (LEAST == 0 && m > POLDER_QUALITY_ROWS) bad[a] = q.large;
+    for (unsigned int left = __ballot_sync(0xffffffffu, there && m >= LEAST && m <= G); left; left = AMONG > 32 / G ? QualitySkip(left, 32 / G) : 0) {
+      const unsigned int mine = QualitySkip(left, lane / G);
+      const int          k    = mine ? __ffs((int)mine) - 1 : 0;
+      const PetscInt     mk = __shfl_sync(0xffffffffu, m, k), firstk = __shfl_sync(0xffffffffu, first, k);
+      const bool         holds = PolderQualityHolds<G>(firstk, mine ? mk : 0, P, A, q, work[threadIdx.x / G]);
+
+      if (mine && lane % G == 0) bad[begin + k] = !holds;
+    }
+  }
+};
+
+typedef QualityLook<QUALITY_FEW, 0, 32 / QUALITY_FEW> QualityFew;
+
+template <class Look>
 static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
   PolderQualityKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q, PetscInt *bad)
 {
-  __shared__ QualityWork<G> work[32 * QUALITY_WARPS / G];
-  const int                 lane  = threadIdx.x % 32;
-  const PetscInt            begin = ((PetscInt)blockIdx.x * QUALITY_WARPS + (PetscInt)(threadIdx.x / 32)) * AMONG, a = begin + lane;
-  const bool                there = lane < AMONG && a < P.n && (!q.some || bad[a]);
-  const PetscInt            first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
-
-  if (LEAST == 0 && m > POLDER_QUALITY_ROWS) bad[a] = q.large;
-  for (unsigned int left = __ballot_sync(0xffffffffu, there && m >= LEAST && m <= G); left; left = AMONG > 32 / G ? QualitySkip(left, 32 / G) : 0) {
-    const unsigned int mine = QualitySkip(left, lane / G);
-    const int          k    = mine ? __ffs((int)mine) - 1 : 0;
-    const PetscInt     mk = __shfl_sync(0xffffffffu, m, k), firstk = __shfl_sync(0xffffffffu, first, k);
-    const bool         holds = PolderQualityHolds<G>(firstk, mine ? mk : 0, P, A, q, work[threadIdx.x / G]);
-
-    if (mine && lane % G == 0) bad[begin + k] = !holds;
-  }
+  Look::look((PetscInt)blockIdx.x, P, A, q, bad);
 }
 
-template <int G, int LEAST, int AMONG>
+/* The same for aggregates of all sizes at a time, where no size has enough of them to keep the device busy: blockIdx.y tells the size, the largest first */
+static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
+  PolderQualityAllKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q,
+                         PetscInt *bad)
+{
+  typedef QualityLook<QUALITY_SOME, QUALITY_FEW + 1, 32 / QUALITY_SOME> Some;
+  typedef QualityLook<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, 1>         Many;
+
+  if (blockIdx.y == 0) Many::look((PetscInt)blockIdx.x, P, A, q, bad);
+  else if (blockIdx.y == 1) Some::look((PetscInt)blockIdx.x, P, A, q, bad);
+  else QualityFew::look((PetscInt)blockIdx.x, P, A, q, bad);
+}
+
+template <class Look>
 static void QualityLaunch(const PolderAggregates *P, const PolderRows *A, const PolderQuality *q, PetscInt bad[], PolderStream stream)
 {
-  PolderQualityKernel<G, LEAST, AMONG><<<PolderBlocks(P->n, AMONG * QUALITY_WARPS), 32 * QUALITY_WARPS, 0, stream>>>(*P, *A, *q, bad);
+  PolderQualityKernel<Look><<<Look::blocks(P->n), 32 * QUALITY_WARPS, 0, stream>>>(*P, *A, *q, bad);
 }
 
 int PolderQualityCheck_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderQuality *q, PetscInt bad[], PolderStream stream)
 {
   if (!P->n) return cudaSuccess;
-  QualityLaunch<QUALITY_FEW, 0, 32 / QUALITY_FEW>(P, A, q, bad, stream);
-  QualityLaunch<QUALITY_SOME, QUALITY_FEW + 1, QUALITY_AMONG>(P, A, q, bad, stream);
-  QualityLaunch<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, QUALITY_AMONG>(P, A, q, bad, stream);
+  if (P->n <= QUALITY_ROOM) PolderQualityAllKernel<<<dim3(PolderBlocks(P->n, QUALITY_WARPS), 3), 32 * QUALITY_WARPS, 0, stream>>>(*P, *A, *q, bad);
+  else {
+    QualityLaunch<QualityFew>(P, A, q, bad, stream);
+    QualityLaunch<QualityLook<QUALITY_SOME, QUALITY_FEW + 1, QUALITY_AMONG>>(P, A, q, bad, stream);
+    QualityLaunch<QualityLook<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, QUALITY_AMONG>>(P, A, q, bad, stream);
+  }
   return cudaGetLastError();
 }
 

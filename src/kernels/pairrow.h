@@ -227,39 +227,46 @@ POLDER_PAIR PetscBool PolderPairMatch(PetscInt i, const PetscInt next[], PetscIn
   return PETSC_FALSE;
 }
 
-/* The partner of row i that lines up along a direction, when their coupling is strong and they meet the bound; otherwise the row waits */
-POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], int direction)
+/* The last of the entries first, first + step, ... of row i to a free row that lines up with it along a direction, if they meet the bound */
+POLDER_PAIR PolderPairOffer PolderPairLookAlong(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule,
+                                                const PetscInt mate[], int direction)
 {
   const PetscReal *d = rule->d, *s = rule->s;
-  PetscReal        strongest = PolderPairOutside(i, rule), found = 0;
-  PetscInt         best = POLDER_PAIR_WAIT;
+  PolderPairOffer  offer = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
 
-  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+  for (PetscInt k = A->i[i] + first; k < A->i[i + 1]; k += step) {
     const PetscInt  j = A->j[k];
     const PetscReal a = -PetscRealPart(A->a[k]);
 
     if (j == i) continue;
-    if (a > strongest) strongest = a;
+    if (a > offer.strongest) offer.strongest = a;
     if (!(a > 0) || mate[j] != POLDER_PAIR_FREE || PolderPairOrder(i, j, rule->place) != PolderPairLined(direction)) continue;
     if (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa)) continue;
-    best  = j;
-    found = a;
+    offer.best  = j;
+    offer.at    = -k; // the last is the best
+    offer.found = a;
   }
-  return found >= rule->threshold * strongest ? best : POLDER_PAIR_WAIT;
+  return offer;
+}
+
+/* The partner along a direction that the offer of all entries of row i names, when their coupling is strong; otherwise the row waits */
+POLDER_PAIR PetscInt PolderPairTakeAlong(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer)
+{
+  const PetscInt j = PolderPairTake(i, rule, offer);
+
+  return j >= 0 ? j : POLDER_PAIR_WAIT;
 }
 
 /*
-  For a single row i: its strongest neighbour, if that neighbour has a partner; otherwise i, also when the strongest neighbour belongs to another process.
-  With s[] the coupling must bound the condition number whatever the diagonal of the neighbour, since others may join there, and a light row must not tie
-  heavy ones
+  For a single row i: the strongest of the entries first, first + step, ... to a row with or without a partner, the first of equals. With s[] the coupling must
+  bound the condition number whatever the diagonal of the neighbour, since others may join there, and a light row must not tie heavy ones
 */
-POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
+POLDER_PAIR PolderPairOffer PolderPairLookJoin(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule,
+                                               const PetscInt mate[])
 {
-  PetscReal found  = 0;
-  unsigned  bucket = 0, order = 0;
-  PetscInt  best = i;
+  PolderPairOffer offer = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
 
-  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+  for (PetscInt k = A->i[i] + first; k < A->i[i + 1]; k += step) {
     const PetscInt  j = A->j[k];
     const PetscReal a = -PetscRealPart(A->a[k]);
     unsigned        b, o;
@@ -268,12 +275,19 @@ POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PolderRows *A, const Polde
     if (rule->s && 2 * PolderPairCoupled(rule->d[i], rule->s[i]) > rule->kappa * a) continue;
     b = PolderPairBucket(a);
     o = PolderPairOrder(i, j, rule->place);
-    if (b > bucket || (b == bucket && (o > order || best == i))) {
-      best   = j;
-      bucket = b;
-      order  = o;
-      found  = a;
+    if (b > offer.bucket || (b == offer.bucket && (o > offer.order || offer.best < 0))) {
+      offer.best   = j;
+      offer.at     = k;
+      offer.bucket = b;
+      offer.order  = o;
+      offer.found  = a;
     }
   }
-  return mate[best] != best && found >= PolderPairOutside(i, rule) ? best : i;
+  return offer;
+}
+
+/* That neighbour, if it has a partner; otherwise i, also when the strongest neighbour belongs to another process */
+POLDER_PAIR PetscInt PolderPairTakeJoin(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer, const PetscInt mate[])
+{
+  return offer->best >= 0 && mate[offer->best] != offer->best && offer->found >= PolderPairOutside(i, rule) ? offer->best : i;
 }

@@ -60,7 +60,11 @@ void PolderPairsAlign_Host(const PolderRows *A, const PolderPairRule *rule, cons
   const int direction = PolderPairMostWanted(count);
 
   for (PetscInt i = 0; i < A->n; ++i) {
-    if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, A, rule, mate, direction);
+    if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->place) != PolderPairLined(direction)) {
+      const PolderPairOffer offer = PolderPairLookAlong(i, 0, 1, A, rule, mate, direction);
+
+      next[i] = PolderPairTakeAlong(i, rule, &offer);
+    }
   }
 }
 
@@ -117,7 +121,14 @@ void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscIn
 
 void PolderPairsJoin_Host(const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
 {
-  for (PetscInt i = 0; i < A->n; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, A, rule, mate) : i;
+  for (PetscInt i = 0; i < A->n; ++i) {
+    PolderPairOffer offer;
+
+    join[i] = i;
+    if (mate[i] != i) continue;
+    offer   = PolderPairLookJoin(i, 0, 1, A, rule, mate);
+    join[i] = PolderPairTakeJoin(i, rule, &offer, mate);
+  }
 }
 
 void PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count)
