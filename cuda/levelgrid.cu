@@ -1,4 +1,4 @@
-/* Set-up of levels that are grids, one thread a cell. Counters are integers and each sum is made by one thread, so results do not depend on the order. */
+/* Set-up of levels that are grids, one thread a cell. Counters are integers and the order of each sum is fixed, so results do not depend on that of threads. */
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/levelgridrow.h"
@@ -45,7 +45,10 @@ static int GridKinds(const PolderLevelGrid *G, const PolderLevelGridEntries *ent
 }
 
 /* Resident blocks: with fewer registers than the compiler would take, more threads wait for memory at a time */
-#define GRID_FIT 6
+#define GRID_FIT     6
+#define GRID_BOX_FIT 4
+/* Up to so many boxes each of their cells has a thread, as a thread for a box would wait for one load after the other */
+#define GRID_FEW 50000
 
 template <int KIND>
 static __global__ void __launch_bounds__(POLDER_BLOCK, GRID_FIT)
@@ -146,13 +149,125 @@ struct GridCoarseRows {
   }
 };
 
-int PolderLevelGridSplit_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PolderLevelGridRule *rules, PetscInt *count,
+/* The cell of a box that a lane has: its bits are those of the joined directions; -1: there are fewer cells */
+static __device__ __forceinline__ int GridCellOf(const PolderLevelGrid &G, int lane)
+{
+  int cell = 0, bit = 0;
+
+#pragma unroll
+  for (int d = 0; d < 3; ++d) {
+    if (G.join[d]) cell |= (lane >> bit++ & 1) << d;
+  }
+  return lane >> bit ? -1 : cell;
+}
+
+/* What all lanes of a box have together */
+template <int LANES, class V, class Join>
+static __device__ __forceinline__ V GridOfBox(V own, Join join)
+{
+#pragma unroll
+  for (int o = LANES / 2; o > 0; o /= 2) own = join(own, __shfl_xor_sync(0xffffffffu, own, o));
+  return own;
+}
+
+/* As PolderLevelGridBridges() for the boxes. LANES: at least the cells of a box, each of which has a thread */
+template <int KIND, int LANES>
+static __global__ void __launch_bounds__(POLDER_BLOCK, GRID_BOX_FIT)
+  PolderLevelGridSplitKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries entries, const PolderLevelGridRule rule,
+                             PetscInt *count)
+{
+  const PolderLevelGridEntries A    = GridOf<KIND>(entries);
+  const PetscInt               c    = (PetscInt)blockIdx.x * (POLDER_BLOCK / LANES) + (PetscInt)threadIdx.x / LANES;
+  const int                    lane = (int)threadIdx.x % LANES, cell = c < G.nc ? GridCellOf(G, lane) : -1;
+  PetscInt                     at[3], from[3], mine = -1;
+  PetscReal                    strongest = 0, most[3], top;
+  unsigned                     word      = 0; // a byte for the strong cells, and one a direction for those that are coupled to their upper neighbours
+  int                          bit       = 0;
+
+  PolderLevelGridAt(G.csize, G.cshift + c, at);
+  if (cell >= 0) mine = PolderLevelGridCell(&G, rule.mate, at, cell, from);
+  if (mine >= 0) strongest = PolderLevelGridMost(&G, &A, rule.mate, mine, from, most);
+  top = GridOfBox<LANES>(strongest, [](PetscReal x, PetscReal y) { return y > x ? y : x; });
+  if (!(strongest >= rule.split * top)) strongest = 0;
+  if (strongest > 0) word = 1u << cell;
+#pragma unroll
+  for (int d = 0; d < 3; ++d) {
+    const PetscReal other = __shfl_sync(0xffffffffu, strongest, lane | 1 << bit, LANES);
+    const PetscInt  next  = __shfl_sync(0xffffffffu, mine, lane | 1 << bit, LANES);
+
+    if (!G.join[d]) continue;
+    ++bit;
+    if (cell >> d & 1 || !(strongest > 0) || !(other > 0)) continue;
+    if (PolderLevelGridCoupling(&G, &A, mine, next, d) >= rule.split * (strongest < other ? strongest : other)) word |= 1u << (8 * (d + 1) + cell);
+  }
+  word = GridOfBox<LANES>(word, [](unsigned x, unsigned y) { return x | y; });
+  if (lane) return;
+  const unsigned good[3] = {word >> 8 & 255, word >> 16 & 255, word >> 24};
+  if (PolderLevelGridFalls(word & 255, good)) PolderAtomicAdd(count, 1);
+}
+
+/* The sum of what the lanes of a box have, in their order, as one thread would add it up */
+template <int LANES>
+static __device__ __forceinline__ PetscReal GridSum(PetscReal own)
+{
+  PetscReal sum = 0;
+
+#pragma unroll
+  for (int k = 0; k < LANES; ++k) sum += __shfl_sync(0xffffffffu, own, k, LANES);
+  return sum;
+}
+
+/* Rows of the next level. LANES as above */
+template <int KIND, int LANES>
+static __global__ void __launch_bounds__(POLDER_BLOCK, GRID_BOX_FIT)
+  PolderLevelGridCoarseRowsKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries entries,
+                                  const __grid_constant__ PolderLevelGridRows R)
+{
+  const PolderLevelGridEntries A    = GridOf<KIND>(entries);
+  const PetscInt               c    = (PetscInt)blockIdx.x * (POLDER_BLOCK / LANES) + (PetscInt)threadIdx.x / LANES;
+  const int                    lane = (int)threadIdx.x % LANES, cell = c < G.nc ? GridCellOf(G, lane) : -1;
+  PolderLevelGridCollected     all = {};
+  PetscInt                     at[3];
+
+  PolderLevelGridAt(G.csize, G.cshift + c, at);
+  if (cell >= 0) PolderLevelGridCollectCell(&G, &A, &R, at, cell, &all);
+#pragma unroll
+  for (int d = 0; d < 3; ++d) {
+    all.to[d][0] = GridSum<LANES>(all.to[d][0]);
+    all.to[d][1] = GridSum<LANES>(all.to[d][1]);
+  }
+  all.lone   = GridSum<LANES>(all.lone);
+  all.excess = GridSum<LANES>(all.excess);
+  all.size   = GridSum<LANES>(all.size);
+  if (cell == 0) PolderLevelGridStoreRow(&G, &R, c, at, all, PolderLevelGridRowStart(&G, c));
+}
+
+/* act(kind, lanes, blocks, entries) for kernels with lanes a box */
+template <class Do>
+static int GridOfBoxes(const PolderLevelGrid *G, const PolderLevelGridEntries *entries, Do act)
+{
+  const int joined = G->join[0] + G->join[1] + G->join[2];
+
+  if (G->nc <= 0) return cudaGetLastError();
+  return GridKinds(G, entries, [=](auto kind, const PolderLevelGridEntries &A) {
+    if (joined == 3) act(kind, std::integral_constant<int, 8>(), PolderBlocks(G->nc, POLDER_BLOCK / 8), A);
+    else if (joined == 2) act(kind, std::integral_constant<int, 4>(), PolderBlocks(G->nc, POLDER_BLOCK / 4), A);
+    else act(kind, std::integral_constant<int, 2>(), PolderBlocks(G->nc, POLDER_BLOCK / 2), A);
+    return (int)cudaGetLastError();
+  });
+}
+
+int PolderLevelGridSplit_CUDA(const PolderLevelGrid *G, const PolderLevelGridEntries *entries, const PolderLevelGridRule *rules, PetscInt *count,
                               PolderStream stream)
 {
   const PolderLevelGridRule rule = *rules;
 
-  return GridKinds(grid, entries, [=](auto kind, const PolderLevelGridEntries &B) {
-    return LevelGridEach<true, 4>(grid, stream, GridSplit<decltype(kind)::value>{B, rule, count});
+  if (G->nc > GRID_FEW)
+    return GridKinds(G, entries, [=](auto kind, const PolderLevelGridEntries &B) {
+      return LevelGridEach<true, 4>(G, stream, GridSplit<decltype(kind)::value>{B, rule, count});
+    });
+  return GridOfBoxes(G, entries, [=](auto kind, auto lanes, unsigned int blocks, const PolderLevelGridEntries &A) {
+    PolderLevelGridSplitKernel<decltype(kind)::value, decltype(lanes)::value><<<blocks, POLDER_BLOCK, 0, stream>>>(*G, A, rule, count);
   });
 }
 
@@ -170,12 +285,16 @@ int PolderLevelGridWeights_CUDA(const PolderLevelGrid *grid, const PolderLevelGr
   });
 }
 
-int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PolderLevelGridRows *rows, PolderStream stream)
+int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *G, const PolderLevelGridEntries *entries, const PolderLevelGridRows *rows, PolderStream stream)
 {
   const PolderLevelGridRows R = *rows;
 
-  return GridKinds(grid, entries, [=](auto kind, const PolderLevelGridEntries &B) {
-    return LevelGridEach<true>(grid, stream, GridCoarseRows<decltype(kind)::value>{B, R});
+  if (G->nc > GRID_FEW)
+    return GridKinds(G, entries, [=](auto kind, const PolderLevelGridEntries &B) {
+      return LevelGridEach<true>(G, stream, GridCoarseRows<decltype(kind)::value>{B, R});
+    });
+  return GridOfBoxes(G, entries, [=](auto kind, auto lanes, unsigned int blocks, const PolderLevelGridEntries &A) {
+    PolderLevelGridCoarseRowsKernel<decltype(kind)::value, decltype(lanes)::value><<<blocks, POLDER_BLOCK, 0, stream>>>(*G, A, R);
   });
 }
 

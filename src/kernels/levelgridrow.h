@@ -114,6 +114,19 @@ POLDER_LEVELROW PetscInt PolderLevelGridCell(const PolderLevelGrid *G, const Pet
   return i >= 0 && i < G->n && mate[i] != POLDER_PAIR_LONE ? i : -1;
 }
 
+/* Do the cells of a box whose bits are in `strong` fall into groups, when bit k of good[d] joins cells k and k | 1 << d? */
+POLDER_LEVELROW PetscBool PolderLevelGridFalls(unsigned strong, const unsigned good[3])
+{
+  unsigned group = strong & (~strong + 1), before = 0; // the first of them
+
+  while (group != before) {
+    before = group;
+    POLDER_UNROLL
+    for (int d = 0; d < 3; ++d) group |= (good[d] & group) << (1 << d) | (good[d] & group >> (1 << d));
+  }
+  return group == strong ? PETSC_FALSE : PETSC_TRUE;
+}
+
 /*
   Do the strongly coupled cells of a box fall into groups that are weakly coupled within the box? Such a box would tie parts to each other that are hardly
   coupled, as two inclusions of large coefficients
@@ -123,7 +136,7 @@ POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const
 {
   PetscInt  cell[8], from[3];
   PetscReal strongest[8], most[3], top = 0;
-  unsigned  strong = 0, group = 0;
+  unsigned  strong = 0, good[3] = {0, 0, 0};
 
   POLDER_UNROLL
   for (int k = 0; k < 8; ++k) {
@@ -133,21 +146,18 @@ POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const
   }
   POLDER_UNROLL
   for (int k = 0; k < 8; ++k) strong |= strongest[k] > 0 && strongest[k] >= rule->split * top ? 1u << k : 0;
-  group = strong & (~strong + 1); // the first of them
-  for (int round = 0; round < 3 && group != strong; ++round) {
+  POLDER_UNROLL
+  for (int k = 0; k < 8; ++k) {
     POLDER_UNROLL
-    for (int k = 0; k < 8; ++k) {
-      POLDER_UNROLL
-      for (int d = 0; d < 3; ++d) {
-        const int      l    = k | 1 << d;
-        const unsigned both = 1u << k | 1u << l;
+    for (int d = 0; d < 3; ++d) {
+      const int      l    = k | 1 << d;
+      const unsigned both = 1u << k | 1u << l;
 
-        if (k == l || (strong & both) != both || !(group & both)) continue;
-        if (PolderLevelGridCoupling(G, A, cell[k], cell[l], d) >= rule->split * (strongest[k] < strongest[l] ? strongest[k] : strongest[l])) group |= both;
-      }
+      if (k == l || (strong & both) != both) continue;
+      if (PolderLevelGridCoupling(G, A, cell[k], cell[l], d) >= rule->split * (strongest[k] < strongest[l] ? strongest[k] : strongest[l])) good[d] |= 1u << k;
     }
   }
-  return group == strong ? PETSC_FALSE : PETSC_TRUE;
+  return PolderLevelGridFalls(strong, good);
 }
 
 POLDER_LEVELROW PetscInt PolderLevelGridBox(const PolderLevelGrid *G, const PetscInt at[3])
@@ -374,7 +384,25 @@ POLDER_LEVELROW PetscInt PolderLevelGridStoreRow(const PolderLevelGrid *G, const
   return k;
 }
 
-/* The same, of the cells of the box */
+/* Adds the cell with this bit for each direction of the box at[], if there is one and it takes part */
+POLDER_LEVELROW void PolderLevelGridCollectCell(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, const PetscInt at[3],
+                                                int cell, PolderLevelGridCollected *all)
+{
+  PetscInt  from[3], i;
+  PetscBool is = PETSC_TRUE;
+
+  POLDER_UNROLL
+  for (int d = 0; d < 3; ++d) {
+    const PetscInt step = cell >> d & 1;
+
+    from[d] = (at[d] << G->join[d]) + step;
+    if (step > G->join[d] || from[d] >= G->size[d]) is = PETSC_FALSE;
+  }
+  i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
+  if (is && i >= 0 && i < G->n && R->agg[i] < G->nc) PolderLevelGridCollect(G, A, R, i, from, all);
+}
+
+/* Stores row c of the next level, as PolderLevelGridStoreRow() does, from the cells of its box */
 POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
                                                   const PetscInt at[3], PetscInt k)
 {
@@ -384,20 +412,7 @@ POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, cons
   };
 
   POLDER_UNROLL
-  for (PetscInt cell = 0; cell < 8; ++cell) {
-    PetscInt  from[3], i;
-    PetscBool is = PETSC_TRUE;
-
-    POLDER_UNROLL
-    for (int d = 0; d < 3; ++d) {
-      const PetscInt step = cell >> d & 1;
-
-      from[d] = (at[d] << G->join[d]) + step;
-      if (step > G->join[d] || from[d] >= G->size[d]) is = PETSC_FALSE;
-    }
-    i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
-    if (is && i >= 0 && i < G->n && R->agg[i] < G->nc) PolderLevelGridCollect(G, A, R, i, from, &all);
-  }
+  for (int cell = 0; cell < 8; ++cell) PolderLevelGridCollectCell(G, A, R, at, cell, &all);
   return PolderLevelGridStoreRow(G, R, c, at, all, k);
 }
 
