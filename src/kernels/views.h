@@ -66,7 +66,7 @@ typedef struct {
   const PetscScalar *const *val;
   PetscInt                  main;  /* off[main] = 0; -1 when the matrix has no entry on the main diagonal; products do not read it */
   PetscBool                 half;  /* nor this */
-  PetscBool                 exact; /* each value is known to be that of the matrix to the last bit, also where half is stored */
+  PetscBool                 exact; /* the values are those of the matrix to the last bit; where half is stored, the matrix is so symmetric, or said to be */
   const unsigned char      *code;  /* NULL, or the classes of the rows */
   const PolderDiaClasses   *classes;
 } PolderDia;

@@ -209,6 +209,7 @@ static PetscErrorCode PolderAIJGetDiagonalDevice_Private(Mat A, Vec d)
   PolderLayout        layout;
   PolderMirror        r;
   PolderStream        stream;
+  const PolderDia    *dia;
   Mat                 block = A;
   PetscScalar        *dd;
 
@@ -217,11 +218,17 @@ static PetscErrorCode PolderAIJGetDiagonalDevice_Private(Mat A, Vec d)
     PetscCall((*PolderAIJStepsOnHost.getdiagonal)(A, d));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PolderVecGetDeviceWrite(d, &dd));
+  PetscCall(PolderMatGetDeviceDia(A, &dia));
+  if (dia && dia->exact && dia->main >= 0) {
+    PetscCall(PolderDeviceToDevice(dd, dia->val[dia->main], sizeof(*dd) * (size_t)dia->m));
+    PetscCall(PolderVecRestoreDeviceWrite(d, &dd));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderFormatOf(A, &format, &layout));
   if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, &block));
   PetscCall(PolderAIJGetRows(block, &r));
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderVecGetDeviceWrite(d, &dd));
   PolderLaunch(PolderCsrDiagonal_CUDA(r->m, r->ai, r->aj, r->aa, dd, stream));
   PetscCall(PolderVecRestoreDeviceWrite(d, &dd));
   PetscFunctionReturn(PETSC_SUCCESS);

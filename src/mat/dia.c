@@ -205,8 +205,7 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
   PetscCall(PolderDeviceGetStream(&stream));
   if (!trusted) PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
   PolderLaunch(PolderDiaFill_CUDA(&D->dia, D->val, PolderOwnRows(csr), trusted ? PETSC_INFINITY : tol, D->bad, stream));
-  *ok          = PETSC_TRUE;
-  D->dia.exact = PETSC_FALSE;
+  *ok = D->dia.exact = PETSC_TRUE;
   if (trusted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceToHost(&bad, D->bad, sizeof(bad)));
   *ok          = bad & POLDER_DIA_WRONG ? PETSC_FALSE : PETSC_TRUE;
