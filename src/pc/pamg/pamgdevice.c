@@ -27,11 +27,11 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
   PetscFunctionBegin;
   if (!l) {
     const PolderDia *dia;
-    PetscInt         nz = 0;
+    MatInfo          info;
 
     PetscCall(PolderDeviceGetStream(&pamg->stream));
-    if (L->csr.m) PetscCall(PolderDeviceToHost(&nz, L->csr.ai + L->csr.m, sizeof(nz)));
-    L->nz = nz;
+    PetscCall(MatGetInfo(L->csr.diag, MAT_LOCAL, &info));
+    L->nz = (PetscInt64)info.nz_used;
     PetscCall(PolderMatGetDeviceDia(L->A, &dia));
     L->bydiagonals = (PetscBool) !!dia;
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
@@ -178,7 +178,7 @@ static PetscErrorCode PamgFindOffsets(PamgLevel *L, PetscInt most, PetscInt *nd)
   const PetscInt *size = L->grid.size, stride[3] = {1, size[0], size[0] * size[1]};
 
   PetscFunctionBegin;
-  if (!L->gridknown || L->gathered || !L->ai) {
+  if (!L->gridknown || !PamgKeepsGrid(L) || !(L->ai || L->gi)) {
     PetscCall(PolderDiaCountDevice(L->n, L->n, L->csr.ai, L->csr.aj, most, nd, &L->ownoff));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

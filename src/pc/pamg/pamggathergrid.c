@@ -6,8 +6,9 @@
 #include "kernels/levelgridrow.h"
 #include "kernels/levelwhole.h"
 
-/* Arrays of a level: entries in three directions and on the diagonal */
+/* Arrays of a level: entries in three directions and on the diagonal, the excess of its rows and the sizes that its rounding is measured by */
 #define PAMG_ENTRIES 4
+#define PAMG_ARRAYS  6
 
 PetscErrorCode PCPAMGFreeGathers(PamgLevel *L)
 {
@@ -35,23 +36,22 @@ static PetscErrorCode PamgWholeGrid(const PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherReals(PamgLevel *C, PetscReal **values)
+/* *values, of the rows of this process, <- those of all rows */
+static PetscErrorCode PamgReplaceReals(const PamgLevel *C, const PetscReal all[], PetscReal **values)
 {
-  PetscReal *all;
-
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)C->N, &all));
-  PetscCall(PolderReplicaGather(C->wholevalues, *values, all));
   PetscCall(PolderDeviceFree(values));
-  *values = all;
+  PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)C->N, values));
+  PetscCall(PolderDeviceToDevice(*values, all, sizeof(*all) * (size_t)C->N));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of the whole level from those of all processes, and their excess */
+/* The rows of the whole level from those of all processes, and their excess. All arrays travel as one message */
 static PetscErrorCode PamgFillWhole(PC_PAMG *pamg, const PamgLevel *L, PamgLevel *C, PetscBool pattern)
 {
   const PetscInt   dir       = C->whole.csize[2] > 1 || L->border.B.dir > 1 ? 2 : 1;
   const PetscInt   stride[3] = {1, C->whole.csize[0], C->whole.csize[0] * C->whole.csize[1]};
+  const size_t     bytes     = sizeof(PetscReal) * (size_t)C->nown;
   const PolderRows A         = {.n = C->nown, .i = C->ai, .j = C->aj, .a = C->aa};
   PetscScalar     *own, *all;
   PetscInt         below;
@@ -60,14 +60,16 @@ static PetscErrorCode PamgFillWhole(PC_PAMG *pamg, const PamgLevel *L, PamgLevel
   PetscFunctionBegin;
   PetscCall(PolderGhostsBelow(C->nghost, C->garray, C->rstart, &below));
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceMalloc(sizeof(*own) * PAMG_ENTRIES * (size_t)C->nown, &own));
-  PetscCall(PolderDeviceMalloc(sizeof(*all) * PAMG_ENTRIES * (size_t)C->N, &all));
+  PetscCall(PolderDeviceMalloc(PAMG_ARRAYS * bytes, &own));
+  PetscCall(PolderDeviceMalloc(sizeof(*all) * PAMG_ARRAYS * (size_t)C->N, &all));
   PolderLaunch(PolderLevelWholeTake_CUDA(&A, stride, own, stream));
   PolderLaunch(PolderLevelWholeTakeOuter_CUDA(&C->outer.rows_d, below, own + dir * C->nown, stream));
-  for (int k = 0; k < PAMG_ENTRIES; ++k) PetscCall(PolderReplicaGather(C->wholevalues, own + k * C->nown, all + k * C->N));
+  PetscCall(PolderDeviceToDevice(own + PAMG_ENTRIES * C->nown, pamg->excess, bytes));
+  PetscCall(PolderDeviceToDevice(own + (PAMG_ENTRIES + 1) * C->nown, pamg->magnitude, bytes));
+  PetscCall(PolderReplicaGather(C->wholevalues, own, all));
   PolderLaunch(PolderLevelWholeRows_CUDA(&C->whole, all, pattern, C->gi, C->gj, C->ga, stream));
-  PetscCall(PCPAMGGatherReals(C, &pamg->excess));
-  PetscCall(PCPAMGGatherReals(C, &pamg->magnitude));
+  PetscCall(PamgReplaceReals(C, all + PAMG_ENTRIES * C->N, &pamg->excess));
+  PetscCall(PamgReplaceReals(C, all + (PAMG_ENTRIES + 1) * C->N, &pamg->magnitude));
   PetscCall(PolderDeviceFree(&own));
   PetscCall(PolderDeviceFree(&all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -75,10 +77,11 @@ static PetscErrorCode PamgFillWhole(PC_PAMG *pamg, const PamgLevel *L, PamgLevel
 
 PetscErrorCode PCPAMGGatherGrid(PC_PAMG *pamg, PetscInt l, PetscBool *done)
 {
-  PamgLevel *L = &pamg->level[l], *C = L + 1;
+  PamgLevel               *L = &pamg->level[l], *C = L + 1;
+  const PolderReplicaLines lines = {.first = C->rstart, .width = C->nown, .ld = C->N};
 
   PetscFunctionBegin;
-  if (L->border.B.dir) PetscCall(PolderReplicaCreate(L->comm, C->nown, 0, NULL, &C->wholevalues));
+  if (L->border.B.dir) PetscCall(PolderReplicaCreate(L->comm, PAMG_ARRAYS * C->nown, 0, &lines, &C->wholevalues));
   *done = (PetscBool) !!C->wholevalues;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgWholeGrid(L, C));
@@ -88,6 +91,12 @@ PetscErrorCode PCPAMGGatherGrid(PC_PAMG *pamg, PetscInt l, PetscBool *done)
   PetscCall(PolderDeviceMalloc(sizeof(*C->ga) * (size_t)C->nz, &C->ga));
   PetscCall(PamgFillWhole(pamg, L, C, PETSC_TRUE));
   C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
+  for (int d = 0; d < 3; ++d) {
+    C->grid.size[d] = C->whole.csize[d];
+    C->grid.join[d] = 0;
+  }
+  C->grid.n     = C->N;
+  C->grid.shift = 0;
   PetscCall(PCPAMGFreePlaces(pamg));
   pamg->boxes = &C->whole;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,7 +117,7 @@ PetscErrorCode PCPAMGGatherVectors(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C)
   if (pamg->precision != PAMG_DOUBLE) { // two values travel as one in double precision
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT, MPI_MAX, comm));
     if (!odd) PetscCall(PolderReplicaCreate(comm, C->nown / 2, 0, NULL, &C->wholevectors));
-  } else if (C->wholevalues) C->wholevectors = C->wholevalues;
+  } else if (C->total) C->wholevectors = C->wholevalues;
   else PetscCall(PolderReplicaCreate(comm, C->nown, 0, NULL, &C->wholevectors));
   if (!C->wholevectors) PetscCall(PolderHaloCreateAll(comm, C->nown, &C->all));
   PetscFunctionReturn(PETSC_SUCCESS);

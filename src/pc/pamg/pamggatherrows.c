@@ -17,6 +17,19 @@ static PetscErrorCode PamgSplitRows(const PamgLevel *C, PolderSplitRows *A, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *values <- the nown values of all processes, in place of those of this one */
+static PetscErrorCode PamgGatherReals(const PamgLevel *C, PetscReal **values)
+{
+  PetscReal *all;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)C->N, &all));
+  PetscCall(PolderReplicaGather(C->wholevalues, *values, all));
+  PetscCall(PolderDeviceFree(values));
+  *values = all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* C->gi and C->nz, memory for the rows, and C->total */
 static PetscErrorCode PamgPointers(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C, const PolderSplitRows *A)
 {
@@ -96,8 +109,8 @@ PetscErrorCode PCPAMGGatherRowsDevice(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C
   PetscCall(PamgPointers(pamg, comm, C, &A));
   PetscCall(PamgFillRows(pamg, C, &A, mine, PETSC_TRUE));
   PetscCall(PolderDeviceFree(&ghost));
-  PetscCall(PCPAMGGatherReals(C, &pamg->excess));
-  PetscCall(PCPAMGGatherReals(C, &pamg->magnitude));
+  PetscCall(PamgGatherReals(C, &pamg->excess));
+  PetscCall(PamgGatherReals(C, &pamg->magnitude));
   PetscCall(PamgPlaces(pamg, comm, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,7 +126,7 @@ PetscErrorCode PCPAMGGatherRowsValues(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C
   PetscCall(PamgSplitRows(C, &A, &ghost));
   PetscCall(PamgFillRows(pamg, C, &A, C->total[rank], PETSC_FALSE));
   PetscCall(PolderDeviceFree(&ghost));
-  PetscCall(PCPAMGGatherReals(C, &pamg->excess));
-  PetscCall(PCPAMGGatherReals(C, &pamg->magnitude));
+  PetscCall(PamgGatherReals(C, &pamg->excess));
+  PetscCall(PamgGatherReals(C, &pamg->magnitude));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -278,7 +278,7 @@ PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
 
 PetscBool PCPAMGMayRunAhead(const PC_PAMG *pamg, const PamgLevel *L)
 {
-  return (PetscBool)(pamg->place->device && L > pamg->level && !L->halo && !L->gathered && L->gridknown && pamg->grids && pamg->symmetric &&
+  return (PetscBool)(pamg->place->device && L > pamg->level && !L->halo && PamgKeepsGrid(L) && L->gridknown && pamg->grids && pamg->symmetric &&
                      pamg->precision == PAMG_HALF && pamg->smoother != PAMG_SGS);
 }
 

@@ -181,7 +181,7 @@ typedef struct {
   void        *stage;             /* on the device: [n] on the last level, staging buffer for transfers through the host */
   PetscMPIInt *counts, *displs;   /* number of rows and first row of each process */
   PolderHalo   all;               /* on the device: brings the parts of other processes; NULL: wholevectors does */
-  /* On the device, a gathered level: its sizes, in csize[] and nc, if it is a grid; what gathers nown doubles a process, and vectors */
+  /* On the device, a gathered level: its sizes, in csize[] and nc, if it is a grid; what gathers its values, and vectors */
   PolderLevelGrid whole;
   PolderReplica   wholevalues, wholevectors;
   PetscInt       *total; /* entries of each process; NULL: wholevalues brings a grid, or nothing */
@@ -317,6 +317,12 @@ static inline PetscLogDouble PamgLocalEntries(const PamgLevel *L)
 static inline PetscBool PamgNeedsDouble(const PC_PAMG *pamg)
 {
   return (PetscBool)(pamg->wantprecision < 0 && pamg->precision == PAMG_HALF && !pamg->narrow);
+}
+
+/* Are the places of the rows in the grid of this level those of the level before? Not where the gathered parts need not line up */
+static inline PetscBool PamgKeepsGrid(const PamgLevel *L)
+{
+  return (PetscBool)(!L->gathered || L->whole.nc);
 }
 
 static inline size_t PamgValueSize(const PC_PAMG *pamg)
@@ -548,8 +554,6 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherGridValues(PC_PAMG *, PetscInt l);
 /* Makes what gathers vectors of a gathered level on the device. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGGatherVectors(PC_PAMG *, MPI_Comm, PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeGathers(PamgLevel *);
-/* *values <- the nown values of all processes, in place of those of this one */
-PETSC_INTERN PetscErrorCode PCPAMGGatherReals(PamgLevel *, PetscReal **values);
 
 /* pamggatherrows.c: other gathered levels, made on the devices */
 /* Gathers a level whose rows of this process are complete, its excess and its places in a grid; *done = PETSC_FALSE: through the host instead. Collective */

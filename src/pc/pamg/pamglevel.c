@@ -64,10 +64,13 @@ PetscErrorCode PCPAMGFree(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Raises the error for the first bad row on every process; each process passes its own first bad row, or the global number of rows and POLDER_ROW_GOOD */
+/*
+  Raises the error for the first bad row of level l on every process; each process passes its own first bad row, or the global number of rows and
+  POLDER_ROW_GOOD. On a gathered level all processes find the same
+*/
 static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, PolderRowKind kind)
 {
-  MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
+  MPI_Comm comm  = ((PC_PAMG *)pc->data)->level[l].comm;
   PetscInt first = row, what;
 
   PetscFunctionBegin;
@@ -124,7 +127,7 @@ PetscErrorCode PCPAMGSetUpValues(PC pc, PetscInt l)
   PetscCall(pamg->setup->values(pamg, l, &fits));
   if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   all = fits;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, pamg->level[l].comm));
   if (!all && pamg->wantprecision < 0) pamg->narrow = PETSC_FALSE;
   else if (!all)
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,

@@ -229,7 +229,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   if (pc->failedreason || PamgNeedsDouble(pamg)) *last = PETSC_TRUE;
   else if (!l) PetscCall(PamgFindExcess(pc));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
-  if (l && L->gathered && L->gridknown) PetscCall(PCPAMGFindGrid(pamg, L)); // the parts of a gathered level need not line up
+  if (L->gridknown && !PamgKeepsGrid(L)) PetscCall(PCPAMGFindGrid(pamg, L)); // the parts of a gathered level need not line up
   if (pamg->smoother == PAMG_SGS) PetscCall(pamg->setup->colour(pamg, l, &found));
   if (!found) pamg->uncoloured = *last = PETSC_TRUE;
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
