@@ -68,7 +68,7 @@ static PetscErrorCode PamgJudgeHalf(PC pc)
 
   PetscFunctionBegin;
   if (pc->failedreason || !pamg->doubtful || pamg->wantprecision >= 0 || pamg->precision != PAMG_HALF) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCPAMGSlowest(pc, &quotient));
+  PetscCall(PCPAMGSlowest(pc, PAMG_SLOW, &quotient));
   if (quotient <= PAMG_SLOW) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "Half precision does not do for vectors that slow: the set-up starts again in double precision\n"));
   pamg->broad = PETSC_TRUE;

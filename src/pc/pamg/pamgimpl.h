@@ -431,8 +431,9 @@ PETSC_INTERN PetscErrorCode PCPAMGGridSample(PC_PAMG *);
 PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
 
-/* pamgslowest.c: an estimate, from below, of the largest (x, D x) / (x, A x), from an application. A constant in the kernel of A is left out. Collective */
-PETSC_INTERN PetscErrorCode PCPAMGSlowest(PC, PetscReal *quotient);
+/* pamgslowest.c: an estimate, from below, of the largest (x, D x) / (x, A x), from an application. Where it is more than `most`, a constant in the kernel of
+   A that nobody told of is left out, too. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGSlowest(PC, PetscReal most, PetscReal *quotient);
 
 /* pamgborder.c: interpolation across the border of a process on levels that are grids */
 /* Does the interpolation of level l, whose boxes are known, cross it? Then makes what it needs before the next level exists. Collective */

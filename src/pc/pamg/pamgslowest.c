@@ -49,25 +49,18 @@ static PetscErrorCode PamgSeed(Vec x)
 }
 
 /*
-  One step of inverse iteration with the cycle for the inverse, from a vector of N random numbers: a single vector with the quotient q leaves about
-  q / (1 + N / q). Log-normal coefficients of 64^3 cells show 20,000 where a second step shows 26,000
+  *quotient <- (x, D x) / (x, A x) after one step of inverse iteration with the cycle for the inverse, from a vector x of random numbers. constant: without what
+  the constant has of x, as it is in the kernel. w[3] is scratch
 */
-PetscErrorCode PCPAMGSlowest(PC pc, PetscReal *quotient)
+static PetscErrorCode PamgInverseStep(PC pc, Vec d, PetscBool constant, Vec w[], PetscReal *quotient)
 {
   PC_PAMG        *pamg = (PC_PAMG *)pc->data;
   const PetscReal unit = pamg->unit;
-  Vec             d, *w, r, x, y;
-  PetscScalar     sum = 0, over, under;
-  PetscBool       constant;
+  Vec             r = w[0], x = w[1], y = w[2];
+  PetscScalar     sum = 0, dot[2];
 
   PetscFunctionBegin;
   pamg->unit = 1; // r has norm one, whatever the solve is about
-  PetscCall(MatCreateVecs(pc->pmat, NULL, &d));
-  PetscCall(PolderVecDuplicateVecs(d, 3, &w));
-  r = w[0], x = w[1], y = w[2];
-  PetscCall(MatGetDiagonal(pc->pmat, d));
-  PetscCall(PCPAMGHasConstant(pc, &constant));
-  if (!constant) PetscCall(PamgSumsVanish(pc->pmat, d, x, y, &constant));
   PetscCall(PamgSeed(x));
   if (constant) {
     PetscCall(VecSum(d, &sum));
@@ -80,9 +73,30 @@ PetscErrorCode PCPAMGSlowest(PC pc, PetscReal *quotient)
   if (constant) PetscCall(PamgRemoveMean(d, sum, x));
   PetscCall(MatMult(pc->pmat, x, y));
   PetscCall(VecPointwiseMult(r, d, x));
-  PetscCall(VecDot(x, r, &over));
-  PetscCall(VecDot(x, y, &under));
-  *quotient = under > 0 ? over / under : PETSC_MAX_REAL;
+  PetscCall(VecMDot(x, 2, (const Vec[]){r, y}, dot));
+  *quotient = PetscRealPart(dot[1]) > 0 ? PetscRealPart(dot[0]) / PetscRealPart(dot[1]) : PETSC_MAX_REAL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A single vector with the quotient q leaves about q / (1 + N / q) of a step from N random numbers. Log-normal coefficients of 64^3 cells show 20,000 where a
+  second step shows 26,000
+*/
+PetscErrorCode PCPAMGSlowest(PC pc, PetscReal most, PetscReal *quotient)
+{
+  Vec       d, *w;
+  PetscBool known, constant = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(pc->pmat, NULL, &d));
+  PetscCall(PolderVecDuplicateVecs(d, 3, &w));
+  PetscCall(MatGetDiagonal(pc->pmat, d));
+  PetscCall(PCPAMGHasConstant(pc, &known));
+  PetscCall(PamgInverseStep(pc, d, known, w, quotient));
+  if (!known && *quotient > most) { // that may be the constant
+    PetscCall(PamgSumsVanish(pc->pmat, d, w[1], w[2], &constant));
+    if (constant) PetscCall(PamgInverseStep(pc, d, PETSC_TRUE, w, quotient));
+  }
   PetscCall(PetscInfo(pc, "Slowest vectors: (x, D x) is %g times (x, A x)\n", (double)*quotient));
   PetscCall(VecDestroyVecs(3, &w));
   PetscCall(VecDestroy(&d));
