@@ -19,7 +19,8 @@ static char help[] = "Waves and ships in shallow water: the linear Variational B
                      "  -waves_check_left <share of the energy>, -waves_check_height <share>, -waves_check_dry,\n"
                      "  -waves_check_twin <bound for differences between GPU and host>, -waves_check_copies\n"
                      "  -waves_realtime_search : instead of one sea, the largest one of its kind that holds -waves_realtime_rate <20> frames a second\n"
-                     "  -waves_realtime_assume <ns> : as if a frame took so many nanoseconds a node, to see what the search does\n\n";
+                     "  -waves_realtime_assume <ns> : as if a frame took so many nanoseconds a node, to see what the search does\n"
+                     "  -waves_realtime_room <nodes> : as if there were memory for so many\n\n";
 
 /*
   An ordinary PETSc program: it knows nothing of Polder and gets its solver by options. For instance
@@ -243,6 +244,14 @@ int main(int argc, char **argv)
     args: -waves_realtime_search -waves_realtime_rate 200 -waves_n 20,20 -waves_lengths 95,95
      args: -waves_bathymetry bay -waves_start waves -waves_frames 3 -pc_type jacobi -waves_realtime_assume {{10000 40000}separate output}
     filter: awk '/ms a frame,/ {print $1, $2, $3}  /second up to/ {print}'
+
+  # the same where there is no memory for it
+  test:
+    suffix: realtime_room
+    load: no
+    args: -waves_realtime_search -waves_realtime_rate 200 -waves_n 20,20 -waves_lengths 95,95
+     args: -waves_bathymetry bay -waves_start waves -waves_frames 3 -pc_type jacobi -waves_realtime_assume 1000 -waves_realtime_room 2000
+    filter: awk '/ms a frame,/ {print $1, $2, $3}  /second up to|memory/ {print}'
 
   # a series for ParaView; after n frames the sea is the one that frame n begins with
   test:

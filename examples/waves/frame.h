@@ -31,6 +31,9 @@ PetscErrorCode WavesDry_CUDA(const WavesGrid *, PetscScalar *const field[6]);
 /* Waits for the GPU */
 void           WavesWait_Host(void);
 PetscErrorCode WavesWait_CUDA(void);
+/* The part of the memory of the GPU that is in use, at least for what this program has had there; host: 0, that is not known */
+void           WavesMemory_Host(PetscReal *used);
+PetscErrorCode WavesMemory_CUDA(PetscReal *used);
 
 #if defined(__cplusplus)
 }

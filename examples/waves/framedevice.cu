@@ -198,3 +198,13 @@ PetscErrorCode WavesWait_CUDA(void)
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode WavesMemory_CUDA(PetscReal *used)
+{
+  size_t unused, total;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemGetInfo(&unused, &total));
+  *used = 1.0 - (PetscReal)unused / (PetscReal)total;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

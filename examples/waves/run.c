@@ -185,8 +185,28 @@ PetscErrorCode SeaRun(Sea *s)
 
 /* ------------------------------------------------ real time ------------------------------------------------ */
 
-/* Milliseconds a frame of a sea `scale` times as large as in the options, with the same mesh widths; assume > 0: that many nanoseconds a node instead */
-static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal assume, PetscReal *nodes, PetscReal *ms)
+/* The part of the memory of a GPU that the search uses: solvers take more while they are set up */
+#define MEMORY 0.9
+
+/* What the search assumes instead of measuring it, where it is positive: nanoseconds a node, and the nodes that there is memory for */
+typedef struct {
+  PetscReal ns, nodes;
+} Assumptions;
+
+/* The nodes of the largest sea that there is memory for, as far as this one of so many nodes tells */
+static PetscErrorCode FindRoom(PETSC_UNUSED const Sea *s, const Assumptions *assume, PetscReal nodes, PetscReal *room)
+{
+  PetscReal used = 0.0, most;
+
+  PetscFunctionBegin;
+  WavesDo(s, WavesMemory, &used);
+  PetscCallMPI(MPI_Allreduce(&used, &most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  *room = assume->nodes > 0.0 ? assume->nodes : most > 0.0 ? MEMORY * nodes / most : PETSC_MAX_REAL;
+  PetscFunctionReturn(0);
+}
+
+/* Milliseconds a frame of a sea `scale` times as large as in the options, with the same mesh widths, its nodes, and for how many there is room */
+static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, const Assumptions *assume, PetscReal *nodes, PetscReal *ms, PetscReal *room)
 {
   const PetscInt warmup = 5;
   PetscLogDouble start = 0.0, end, solve = 0.0, took[2], most[2];
@@ -216,12 +236,13 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
   took[0] = 1e3 * (end - start) / s->frames;
   took[1] = 1e3 * (s->clock[ROUTINE_SOLVE] - solve) / s->frames;
   PetscCallMPI(MPI_Allreduce(took, most, 2, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
-  if (assume > 0.0) most[0] = 1e-6 * assume * *nodes;
+  if (assume->ns > 0.0) most[0] = 1e-6 * assume->ns * *nodes;
   *ms = (PetscReal)most[0];
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%6" PetscInt_FMT " x %6" PetscInt_FMT
                         " = %8.3f million nodes: %8.3f ms a frame, %8.3f of them solve, %5.2f iterations, %6.2f times real time\n",
                         s->n[0], s->n[1], (double)(1e-6 * *nodes), most[0], most[1], (double)s->its / (double)s->frames, 50.0 / most[0]));
+  PetscCall(FindRoom(s, assume, *nodes, room));
   PetscCall(SeaReset(s));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(0);
@@ -230,21 +251,24 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
 /*
   Searches the largest sea whose frames take at most `limit`. The next size assumes a time proportional to the size and aims slightly below `limit`, up to 16
   times the size; between a sea that holds the rate and one that does not, it is their geometric mean. The search ends near the largest sea whose matrix
-  entries the indices can count.
+  entries the indices can count, or that the memory of the GPUs has room for.
 */
 PetscErrorCode SeaRealTime(Sea *s)
 {
-  PetscReal rate = 20.0, assume = 0.0, limit, fits = 0.0, fails = 0.0, scale = 1.0, most, nodes, ms, best[2] = {0.0, 0.0};
+  Assumptions assume = {0.0, 0.0};
+  PetscReal   rate = 20.0, limit, fits = 0.0, fails = 0.0, scale = 1.0, count, most, nodes, ms, room, best[2] = {0.0, 0.0};
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_rate", &rate, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_assume", &assume, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_assume", &assume.ns, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_room", &assume.nodes, NULL));
   PetscCheck(rate > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_realtime_rate must be positive, not %g", (double)rate);
   limit = 1e3 / rate;
-  PetscCall(SeaMostNodes(&most));
-  most *= 0.95 / ((PetscReal)s->n[0] * s->n[1]); /* the number of nodes in each direction is rounded */
+  PetscCall(SeaMostNodes(&count));
+  count *= 0.95; /* the number of nodes in each direction is rounded */
   do {
-    PetscCall(TimeFrames(s, scale, assume, &nodes, &ms));
+    PetscCall(TimeFrames(s, scale, &assume, &nodes, &ms, &room));
+    most = PetscMin(count, room) / ((PetscReal)s->n[0] * s->n[1]);
     if (ms <= limit) {
       fits    = scale;
       best[0] = nodes;
@@ -256,7 +280,8 @@ PetscErrorCode SeaRealTime(Sea *s)
     else if (fits == 0.0) scale = fails * PetscMax(0.0625, PetscMin(0.9, 0.98 * limit / ms));
     else scale = PetscSqrtReal(fits * fails);
   } while (best[1] < 0.95 * limit && fits < most && (fits == 0.0 || fails == 0.0 || fails > 1.1 * fits));
-  if (fits >= most && best[1] < 0.95 * limit)
+  if (fits >= most && best[1] < 0.95 * limit && room < count) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "there is no memory for a larger sea\n"));
+  else if (fits >= most && best[1] < 0.95 * limit)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "indices of %d bits cannot count the entries of a larger sea\n", (int)(8 * sizeof(PetscInt))));
   PetscCall(
     PetscPrintf(PETSC_COMM_WORLD, "%.0f frames a second up to %.3f million nodes: %.3f ms a frame\n", (double)rate, (double)(1e-6 * best[0]), (double)best[1]));

@@ -22,6 +22,7 @@ static dim3 blockIdx, blockDim, threadIdx;
 #define PetscGetCurrentCUDAStream(stream) (*(stream) = NULL, PETSC_SUCCESS)
 #define cudaStreamSynchronize(stream)     (void)(stream)
 #define cudaGetLastError()                (void)0
+#define cudaMemGetInfo(unused, total)     (void)(*(unused) = *(total) = 1)
 #define PetscCallCUDA(...)                __VA_ARGS__
 
 /* (x, y, z) of thread number k */
