@@ -187,22 +187,31 @@ struct PolderCoarseGroup {
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCoarseRowsCountKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, PetscInt *__restrict__ length, PetscInt *info)
 {
+  __shared__ int    entries;
   PolderCoarseGroup group;
   const PetscInt    a = group.a;
 
+  if (threadIdx.x == 0) entries = 0;
+  __syncthreads();
   group.sum<false, true>(P, A, a < P.n);
-  if (a >= P.n || group.lane) return;
-  length[a + 1] = group.met > POLDER_COARSE_ROW ? -1 : group.met;
-  if (group.met > POLDER_COARSE_ROW) {
-    PetscInt all = 0;
+  if (a < P.n && !group.lane) {
+    const bool many = group.met > POLDER_COARSE_ROW;
 
-    for (PetscInt r = P.ptr[a]; r < P.ptr[a + 1]; ++r) all += A.i[P.row[r] + 1] - A.i[P.row[r]];
-    PolderAtomicAdd(&info[0], 1);
-    PolderAtomicMax(&info[1], all);
+    length[a + 1] = many ? -1 : group.met;
+    if (!many) atomicAdd(&entries, (int)group.met);
+    else {
+      PetscInt all = 0;
+
+      for (PetscInt r = P.ptr[a]; r < P.ptr[a + 1]; ++r) all += A.i[P.row[r] + 1] - A.i[P.row[r]];
+      PolderAtomicAdd(&info[0], 1);
+      PolderAtomicMax(&info[1], all);
+    }
   }
+  __syncthreads();
+  if (threadIdx.x == 0 && entries) PolderAtomicAdd(&info[2], entries);
 }
 
-int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[2], PolderStream stream)
+int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[3], PolderStream stream)
 {
   if (P->n > 0) PolderCoarseRowsCountKernel<<<PolderBlocks(P->n, POLDER_BLOCK / COARSE_LANES), POLDER_BLOCK, 0, stream>>>(*P, *A, length, info);
   return cudaGetLastError();

@@ -26,10 +26,10 @@ typedef struct {
   PetscScalar *val; /* NULL while rows are counted */
 } PolderCoarseScratch;
 /*
-  length[a + 1] <- number of entries of coarse row a, -1 for one of more than POLDER_COARSE_ROW; info (zero on entry) <- the number of such rows, and the
-  largest number of entries of A that one of them sums.
+  length[a + 1] <- number of entries of coarse row a, -1 for one of more than POLDER_COARSE_ROW; info (zero on entry) <- the number of such rows, the
+  largest number of entries of A that one of them sums, and the number of entries of all others.
 */
-POLDER_LAUNCHER int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[2], PolderStream stream);
+POLDER_LAUNCHER int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[3], PolderStream stream);
 /* Computes the lengths that are -1 */
 POLDER_LAUNCHER int PolderCoarseRowsCountLong_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderCoarseScratch *, PetscInt length[],
                                                    PolderStream stream);

@@ -118,7 +118,7 @@ static size_t CoarseRoom(const PolderAggregates *P, const PolderRows *A)
   return room;
 }
 
-int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[2], PolderStream stream)
+int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[3], PolderStream stream)
 {
   const PolderRows pattern = {.n = A->n, .i = A->i, .j = A->j};
   const size_t     room    = CoarseRoom(P, A);
@@ -127,7 +127,10 @@ int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, P
 
   for (PetscInt a = 0; a < P->n; ++a) {
     length[a + 1] = CoarseRow(P, &pattern, a, &most, col, val);
-    if (length[a + 1] <= POLDER_COARSE_ROW) continue;
+    if (length[a + 1] <= POLDER_COARSE_ROW) {
+      info[2] += length[a + 1];
+      continue;
+    }
     length[a + 1] = -1;
     ++info[0];
     info[1] = PetscMax(info[1], most);

@@ -409,7 +409,7 @@ static PetscErrorCode PamgMembersDevice(const PamgWork *w, const PolderAggregate
 static PetscErrorCode PamgGalerkinDevice(const PamgWork *w, const PolderRows *A, const PolderAggregates *P, PolderSparseRows *C, PetscBool *longrows)
 {
   PolderCoarseScratch scratch = {0};
-  PetscInt            info[2];
+  PetscInt            info[3];
   PolderStream        stream;
 
   PetscFunctionBegin;
@@ -426,7 +426,8 @@ static PetscErrorCode PamgGalerkinDevice(const PamgWork *w, const PolderRows *A,
     PolderLaunch(PolderCoarseRowsCountLong_CUDA(P, A, &scratch, C->ptr, stream));
   }
   PolderLaunch(PolderPointers_CUDA(C->n, C->ptr, w->temp, w->bytes, stream));
-  PetscCall(PolderDeviceToHost(&C->nz, C->ptr + C->n, sizeof(C->nz)));
+  C->nz = info[2];
+  if (*longrows) PetscCall(PolderDeviceToHost(&C->nz, C->ptr + C->n, sizeof(C->nz)));
   PetscCall(PolderDeviceMalloc(sizeof(*C->col) * (size_t)C->nz, &C->col));
   PetscCall(PolderDeviceMalloc(sizeof(*C->val) * (size_t)C->nz, &C->val));
   PolderLaunch(PolderCoarseRowsFill_CUDA(P, A, &scratch, C, stream));

@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
   PetscInt  *next, *left[2], *agg, *ptr, *row; /* [n]; ptr[n + 2] */
   PetscInt  *greedy;                           /* [3 n + PAMG_DEGREE + 1], for the greedy matching; NULL with a handshake */
-  PetscInt  *count;                            /* [8] counters: 0, of lists; 1 .. 3, of directions; 4 and 5, of long rows */
+  PetscInt  *count;                            /* [8] counters: 0, of lists; 1 .. 3, of directions; 4 .. 6, of coarse rows */
   PetscReal *outside[2];                       /* [n] off-process coupling in a pass and in the next, see PolderPairRule; NULL on one process */
   PetscInt  *mate;                             /* with outside[]: [n] mate[] before a pass */
   PetscInt  *whole;                            /* [n] aggregates of the rows of the level, to be judged */
