@@ -3,11 +3,12 @@
 #include "devicecalls.h"
 #include "options.h"
 
-/* Size of an allocation of the group. Pieces are cut from it, at multiples of POLDER_PIECE */
-#define POLDER_SLAB  ((size_t)8 << 20)
-#define POLDER_PIECE ((size_t)256)
+/* Size of the first allocations of a group; each second one doubles it, up to 128 times. Pieces are cut from them, at multiples of POLDER_PIECE */
+#define POLDER_SLAB    ((size_t)8 << 20)
+#define POLDER_DOUBLED 7
+#define POLDER_PIECE   ((size_t)256)
 /* Maximum number of allocations of a group */
-#define POLDER_SLABS 32
+#define POLDER_SLABS 64
 
 static const char *const PolderTransports[] = {"auto", "peer", "nccl", "mpi", "host", "PolderTransport", "POLDER_TRANSPORT_", NULL};
 
@@ -48,6 +49,18 @@ struct _n_PolderPeers {
 static PetscMPIInt PolderPeersKey  = MPI_KEYVAL_INVALID;
 static PolderPeers PolderPeersList = NULL;
 
+/* Each process unmaps the memory of the others, then frees its own. Collective */
+static PetscErrorCode PolderPeersDropSlab_Private(PolderPeers p, PolderSlab *slab)
+{
+  PetscFunctionBegin;
+  for (PetscMPIInt r = 0; r < p->size; ++r) {
+    if (r != p->rank && slab->base[r]) PetscCall(PolderDeviceCallUnimport(slab->base[r]));
+  }
+  PetscCallMPI(MPI_Barrier(p->comm));
+  if (slab->base[p->rank]) PetscCall(PolderDeviceCallUnexport(slab->base[p->rank]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Adds a slab in which each process has at least the number of bytes that it asks for. *done is PETSC_FALSE on all processes when it fails on one.
    Collective */
 static PetscErrorCode PolderPeersAddSlab_Private(PolderPeers p, size_t bytes, PetscBool *done)
@@ -60,7 +73,7 @@ static PetscErrorCode PolderPeersAddSlab_Private(PolderPeers p, size_t bytes, Pe
   PetscCheck(p->nslab < POLDER_SLABS, p->comm, PETSC_ERR_MEM, "More than %d allocations are shared between processes", POLDER_SLABS);
   PetscCall(PetscMemzero(slab, sizeof(*slab)));
   PetscCall(PetscMemzero(&mine, sizeof(mine)));
-  slab->size = PetscMax(bytes, POLDER_SLAB);
+  slab->size = bytes;
   PetscCall(PolderDeviceCallExport(slab->size, (void **)&slab->base[p->rank], &mine));
   good = slab->base[p->rank] != NULL;
   PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, p->comm));
@@ -70,24 +83,17 @@ static PetscErrorCode PolderPeersAddSlab_Private(PolderPeers p, size_t bytes, Pe
     if (!slab->base[r]) good = 0;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, p->comm));
-  ++p->nslab;
+  if (good) ++p->nslab;
+  else PetscCall(PolderPeersDropSlab_Private(p, slab));
   *done = (PetscBool)good;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each process unmaps the slabs of the others, then frees its own. Collective */
+/* Collective */
 static PetscErrorCode PolderPeersRelease_Private(PolderPeers p)
 {
   PetscFunctionBegin;
-  for (int s = 0; s < p->nslab; ++s) {
-    for (PetscMPIInt r = 0; r < p->size; ++r) {
-      if (r != p->rank && p->slab[s].base[r]) PetscCall(PolderDeviceCallUnimport(p->slab[s].base[r]));
-    }
-  }
-  PetscCallMPI(MPI_Barrier(p->comm));
-  for (int s = 0; s < p->nslab; ++s) {
-    if (p->slab[s].base[p->rank]) PetscCall(PolderDeviceCallUnexport(p->slab[s].base[p->rank]));
-  }
+  for (int k = 0; k < p->nslab; ++k) PetscCall(PolderPeersDropSlab_Private(p, &p->slab[k]));
   p->nslab = 0;
   PetscCall(PolderDeviceFreeShared(&p->lost));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,7 +198,7 @@ static PetscErrorCode PolderPeersOpen_Stores(PolderPeers p)
   else if (size < p->size) why = "they are on several hosts";
   else if (share) why = "some share a GPU, and a kernel of one would wait until the other's turn comes";
   else {
-    PetscCall(PolderPeersAddSlab_Private(p, 0, &done));
+    PetscCall(PolderPeersAddSlab_Private(p, POLDER_SLAB, &done));
     if (!done) {
       why = "the driver does not share memory between them (a container, or CUDA_VISIBLE_DEVICES that differs)";
       PetscCall(PolderPeersRelease_Private(p));
@@ -389,7 +395,8 @@ PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, full, p->nslab, MPI_INT, MPI_MAX, p->comm));
   for (s = 0; s < p->nslab && full[s]; ++s)
     ;
-  if (s == p->nslab) PetscCall(PolderPeersAddSlab_Private(p, want, &done));
+  if (s == p->nslab) PetscCall(PolderPeersAddSlab_Private(p, PetscMax(want, POLDER_SLAB << PetscMin(s / 2, POLDER_DOUBLED)), &done));
+  if (!done) PetscCall(PolderPeersAddSlab_Private(p, PetscMax(want, POLDER_PIECE), &done));
   PetscCheck(done, p->comm, PETSC_ERR_MEM, "No more memory can be shared between the GPUs of %d processes: use -polder_transport host", p->size);
   slab          = &p->slab[s];
   piece->slab   = s;

@@ -44,6 +44,42 @@ static PetscErrorCode Sums(MPI_Comm comm, PetscInt n, PetscInt *wrong)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* More pieces of memory than there are allocations, of sizes that differ: what each process stores in its own the next one reads */
+static PetscErrorCode Pieces(MPI_Comm comm, PetscInt *wrong)
+{
+  enum {
+    PIECES = 60
+  };
+  PolderPeers peers;
+  PolderPiece piece[PIECES];
+  PetscScalar value;
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PolderPeersGet(comm, &peers));
+  if (!peers || !PolderPeersGetView(peers) || size > 3) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < PIECES; ++k) {
+    value = Term(rank, k);
+    PetscCall(PolderPeersMalloc(peers, k % 3 ? 4500000 + 1000 * (size_t)(rank + k) : 100, &piece[k]));
+    PetscCall(PolderDeviceFromHost(piece[k].here, &value, sizeof(value)));
+  }
+  PetscCall(PolderDeviceSynchronize());
+  PetscCallMPI(MPI_Barrier(comm));
+  for (int k = 0; k < PIECES; ++k) {
+    const PetscMPIInt next    = (rank + 1) % size;
+    PetscInt64        mine[2] = {piece[k].slab, (PetscInt64)piece[k].offset}, all[2 * POLDER_PEERS_MOST];
+
+    PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT64, all, 2, MPIU_INT64, comm));
+    PetscCall(PolderDeviceToHost(&value, PolderPeersAddress(peers, next, (PetscInt)all[2 * next], (size_t)all[2 * next + 1]), sizeof(value)));
+    *wrong += value != Term(next, k);
+  }
+  PetscCallMPI(MPI_Barrier(comm));
+  for (int k = 0; k < PIECES; ++k) PetscCall(PolderPeersFree(peers, &piece[(k * 37) % PIECES]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* n columns a process, of which each needs some of every other and process 1 needs none: ghosts have the numbers of their columns, and a column gets back one
    from each process that has it as a ghost */
 static PetscErrorCode Ghosts(MPI_Comm comm, PetscInt n, PetscInt step, PetscInt *wrong)
@@ -239,6 +275,7 @@ int main(int argc, char **argv)
   PetscCall(Ghosts(comm, 5, 1, &wrong));
   PetscCall(Ghosts(comm, PetscMin(1000, most), 3, &wrong));
   PetscCall(Ghosts(comm, most, 1, &wrong)); /* more than an allocation holds */
+  PetscCall(Pieces(comm, &wrong));
   for (PetscInt n = 1; n <= most; n = 9 * n + 2) {
     PetscCall(Gathers(comm, n, -1, PETSC_FALSE, &wrong));
     PetscCall(Gathers(comm, n, 0, PETSC_FALSE, &wrong));
