@@ -280,9 +280,10 @@ PetscErrorCode SeaRealTime(Sea *s)
     else if (fits == 0.0) scale = fails * PetscMax(0.0625, PetscMin(0.9, 0.98 * limit / ms));
     else scale = PetscSqrtReal(fits * fails);
   } while (best[1] < 0.95 * limit && fits < most && (fits == 0.0 || fails == 0.0 || fails > 1.1 * fits));
-  if (fits >= most && best[1] < 0.95 * limit && room < count) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "there is no memory for a larger sea\n"));
-  else if (fits >= most && best[1] < 0.95 * limit)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "indices of %d bits cannot count the entries of a larger sea\n", (int)(8 * sizeof(PetscInt))));
+  if (fits >= most && best[1] < 0.95 * limit) {
+    if (room < count) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "there is no memory for a larger sea\n"));
+    else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "indices of %d bits cannot count the entries of a larger sea\n", (int)(8 * sizeof(PetscInt))));
+  }
   PetscCall(
     PetscPrintf(PETSC_COMM_WORLD, "%.0f frames a second up to %.3f million nodes: %.3f ms a frame\n", (double)rate, (double)(1e-6 * best[0]), (double)best[1]));
   PetscFunctionReturn(0);

@@ -163,6 +163,17 @@ typedef struct {
   PetscInt  best, at;
 } PolderPairOffer;
 
+/* Entry k, a coupling a to row j of this rank, takes the place of one of a lower rank */
+POLDER_PAIR void PolderPairRaise(PolderPairOffer *offer, PetscInt j, PetscInt k, PetscReal a, unsigned bucket, unsigned order)
+{
+  if (bucket < offer->bucket || (bucket == offer->bucket && order <= offer->order && offer->best >= 0)) return;
+  offer->best   = j;
+  offer->at     = k;
+  offer->bucket = bucket;
+  offer->order  = order;
+  offer->found  = a;
+}
+
 /* The entries number first, first + step, ... of row i */
 POLDER_PAIR PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
 {
@@ -172,21 +183,14 @@ POLDER_PAIR PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt 
   for (PetscInt k = A->i[i] + first; k < A->i[i + 1]; k += step) {
     const PetscInt  j = A->j[k];
     const PetscReal a = -PetscRealPart(A->a[k]);
-    unsigned        b, o;
+    unsigned        b;
 
     if (j == i || !(a > 0)) continue;
     if (a > offer.strongest) offer.strongest = a;
     if (mate[j] != POLDER_PAIR_FREE) continue;
     b = PolderPairBucket(a);
     if (b < offer.bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
-    o = PolderPairOrder(i, j, rule->place);
-    if (b > offer.bucket || o > offer.order || offer.best < 0) {
-      offer.best   = j;
-      offer.at     = k;
-      offer.bucket = b;
-      offer.order  = o;
-      offer.found  = a;
-    }
+    PolderPairRaise(&offer, j, k, a, b, PolderPairOrder(i, j, rule->place));
   }
   return offer;
 }
@@ -269,19 +273,10 @@ POLDER_PAIR PolderPairOffer PolderPairLookJoin(PetscInt i, PetscInt first, Petsc
   for (PetscInt k = A->i[i] + first; k < A->i[i + 1]; k += step) {
     const PetscInt  j = A->j[k];
     const PetscReal a = -PetscRealPart(A->a[k]);
-    unsigned        b, o;
 
     if (j == i || !(a > 0) || mate[j] < 0) continue;
     if (rule->s && 2 * PolderPairCoupled(rule->d[i], rule->s[i]) > rule->kappa * a) continue;
-    b = PolderPairBucket(a);
-    o = PolderPairOrder(i, j, rule->place);
-    if (b > offer.bucket || (b == offer.bucket && (o > offer.order || offer.best < 0))) {
-      offer.best   = j;
-      offer.at     = k;
-      offer.bucket = b;
-      offer.order  = o;
-      offer.found  = a;
-    }
+    PolderPairRaise(&offer, j, k, a, PolderPairBucket(a), PolderPairOrder(i, j, rule->place));
   }
   return offer;
 }
