@@ -173,7 +173,7 @@ static PetscErrorCode PolderPeersSetView_Private(PolderPeers p)
   p->view.rank     = p->rank;
   p->view.size     = p->size;
   p->view.patience = (PolderPatience){.seconds = p->seconds, .lost = p->devicelost};
-  PetscCall(PolderPeersMalloc(p, sizeof(PolderMailbox), &p->mail));
+  PetscCall(PolderPeersMalloc(p, sizeof(PolderMailbox), sizeof(PolderMailbox), &p->mail));
   mine[0] = p->mail.slab;
   mine[1] = (PetscInt64)p->mail.offset;
   PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT64, all, 2, MPIU_INT64, p->comm));
@@ -383,7 +383,7 @@ static PetscErrorCode PolderPeersWait_Private(PolderPeers p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece)
+PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, size_t zeros, PolderPiece *piece)
 {
   const size_t want = (bytes + POLDER_PIECE - 1) / POLDER_PIECE * POLDER_PIECE;
   PolderSlab  *slab;
@@ -405,7 +405,7 @@ PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece
   piece->here   = slab->base[p->rank] + slab->used;
   slab->used += want;
   ++slab->pieces;
-  PetscCall(PolderDeviceZero(piece->here, want));
+  PetscCall(PolderDeviceZero(piece->here, zeros));
   PetscCall(PolderPeersWait_Private(p)); // before any process writes to it
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,9 +31,9 @@ PETSC_INTERN PetscErrorCode PolderPeersGetTransport(MPI_Comm, const char **name)
 /* -polder_min_rows_per_gpu: with fewer rows a process, each solves the whole problem on its GPU; 0: never, negative: where that is faster. rrbcg shares grids
    with at least so many rows a process; negative: where that is faster. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGetLeastRows(MPI_Comm comm, PetscInt *rows);
-/* Zeroed memory of processes that store into each other's; each process chooses its number of bytes, zero included. Kernels that are launched after it may
-   store there. Collective */
-PETSC_INTERN PetscErrorCode PolderPeersMalloc(PolderPeers, size_t bytes, PolderPiece *);
+/* Memory of processes that store into each other's, the first `zeros` bytes of it zero; each process chooses its numbers, zero included. Kernels that are
+   launched after it may store there. Collective */
+PETSC_INTERN PetscErrorCode PolderPeersMalloc(PolderPeers, size_t bytes, size_t zeros, PolderPiece *);
 PETSC_INTERN PetscErrorCode PolderPeersFree(PolderPeers, PolderPiece *);
 /* The local address of the memory of process `rank` at this offset of this slab */
 PETSC_INTERN void *PolderPeersAddress(PolderPeers, PetscMPIInt rank, PetscInt slab, size_t offset);

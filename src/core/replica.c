@@ -66,13 +66,14 @@ static PetscErrorCode PolderReplicaMeet_Private(PolderReplica replica)
   PolderGather *g    = &replica->g;
   PetscInt      most = 0;
   PetscInt64    mine[2], all[2 * POLDER_PEERS_MOST];
-  size_t        offset, value;
+  size_t        offset, value, bytes;
 
   PetscFunctionBegin;
   for (int r = 0; r < g->size; ++r) most = PetscMax(most, g->n[r]);
   offset = most > POLDER_GATHER_CELLS ? sizeof(uint64_t) * POLDER_PEERS_MOST : 0;
   value  = offset ? sizeof(PetscScalar) : sizeof(PolderCell);
-  PetscCall(PolderPeersMalloc(replica->peers, offset + 2 * value * (size_t)g->half, &replica->room));
+  bytes  = offset + 2 * value * (size_t)g->half;
+  PetscCall(PolderPeersMalloc(replica->peers, bytes, offset ? offset : bytes, &replica->room)); // of message numbers, or of cells, which have theirs
   mine[0] = replica->room.slab;
   mine[1] = (PetscInt64)replica->room.offset;
   PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT64, all, 2, MPIU_INT64, PolderPeersComm(replica->peers)));
@@ -221,6 +222,28 @@ PetscErrorCode PolderReplicaGatherMany(PolderReplica replica, const PetscInt tot
     }
     PetscCall(PolderReplicaRound_Private(replica, &g, count, own + taken, all));
     taken += (size_t)g.n[g.rank];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderReplicaGatherColumns(PolderReplica replica, PetscInt columns, const PetscScalar own[], PetscScalar all[])
+{
+  const PetscInt *n                        = replica->g.n;
+  PolderGather    g                        = replica->g;
+  PetscMPIInt     count[POLDER_PEERS_MOST] = {0};
+  PetscInt        most                     = columns; // of a round
+
+  PetscFunctionBegin;
+  for (int r = 0; r < g.size; ++r) {
+    if (n[r]) most = PetscMin(most, replica->round[r] / n[r]);
+    g.ld[r] = replica->N; // lines of n[r] values
+  }
+  for (PetscInt c = 0; c < columns; c += most) {
+    for (int r = 0; r < g.size; ++r) {
+      g.n[r]   = PetscMin(most, columns - c) * n[r];
+      count[r] = (PetscMPIInt)g.n[r];
+    }
+    PetscCall(PolderReplicaRound_Private(replica, &g, count, own + (size_t)c * (size_t)n[g.rank], all + (size_t)c * (size_t)replica->N));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

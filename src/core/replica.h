@@ -14,9 +14,9 @@ typedef struct {
   PetscInt first, width, ld;
 } PolderReplicaLines;
 
-/* n values of this process; lines = NULL: one after the other, in the order of the ranks. many: how many of this process PolderReplicaGatherMany() will bring,
-   or 0. *replica is NULL on all processes when there is only one of them, when there are too many, or when their GPUs are unlike, so that their sums would
-   differ. Collective */
+/* n values of this process; lines = NULL: one after the other, in the order of the ranks. many: how many of this process PolderReplicaGatherMany() or
+   PolderReplicaGatherColumns() will bring, or 0. *replica is NULL on all processes when there is only one of them, when there are too many, or when their GPUs
+   are unlike, so that their sums would differ. Collective */
 PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, PetscInt many, const PolderReplicaLines *lines, PolderReplica *replica);
 PETSC_INTERN PetscErrorCode PolderReplicaDestroy(PolderReplica *);
 /* How the values go between processes: "peer", "nccl", "mpi" or "host" */
@@ -34,6 +34,8 @@ PETSC_INTERN PetscErrorCode PolderReplicaSpreadPart(PolderReplica, const PetscSc
 /* The same with any number of values, total[r] of process r, one after the other in the order of the ranks. In rounds of at least the values of the replica, of
    which a process that has any values here must have some */
 PETSC_INTERN PetscErrorCode PolderReplicaGatherMany(PolderReplica, const PetscInt total[], const PetscScalar own[], PetscScalar all[]);
+/* The same with `columns` columns of the values of the replica, made without lines, each of which is gathered: own[] and all[] have them one after the other */
+PETSC_INTERN PetscErrorCode PolderReplicaGatherColumns(PolderReplica, PetscInt columns, const PetscScalar own[], PetscScalar all[]);
 /* Not collective: all <- own, in the part of this process; own <- its part of all */
 PETSC_INTERN PetscErrorCode PolderReplicaPut(PolderReplica, const PetscScalar own[], PetscScalar all[]);
 PETSC_INTERN PetscErrorCode PolderReplicaTake(PolderReplica, const PetscScalar all[], PetscScalar own[]);

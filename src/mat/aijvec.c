@@ -76,15 +76,28 @@ PetscErrorCode MatCreateVecs_Polder(Mat A, Vec *right, Vec *left)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderMatVecsOnDevice(Mat A, PetscBool *device)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PetscBool           bound;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (format) PetscCall(PolderAIJChooseVecType(A));
+  PetscCall(PolderIsCUDA_Private(A->defaultvectype, device));
+  PetscCall(MatBoundToCPU(A, &bound));
+  if (bound) *device = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The memory where products run by default: the device when the vectors of the matrix are there */
 PetscErrorCode PolderAIJGetMemType(Mat A, PetscMemType *type)
 {
-  PetscBool cuda, bound;
+  PetscBool device;
 
   PetscFunctionBegin;
-  PetscCall(MatBoundToCPU(A, &bound));
-  PetscCall(PolderAIJChooseVecType(A));
-  PetscCall(PolderIsCUDA_Private(A->defaultvectype, &cuda));
-  *type = cuda && !bound ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+  PetscCall(PolderMatVecsOnDevice(A, &device));
+  *type = device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -97,6 +97,8 @@ PETSC_INTERN PetscErrorCode PolderMatCheckRows(Mat A, const char type[]);
 PETSC_INTERN PetscErrorCode PolderMatGetBlocks(Mat A, Mat *diag, Mat *offdiag, const PetscInt *garray[]);
 /* PolderMatGetCSR() raises PETSC_ERR_SUP when A is not an AIJ matrix; PolderMatIsAIJ() tells whether it is one */
 PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);
+/* Are the vectors that the matrix makes CUDA vectors, whose operations run on the device? */
+PETSC_INTERN PetscErrorCode PolderMatVecsOnDevice(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderMatGetCSR(Mat, PolderCSR *);
 PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
 /* PolderMatGetCSR() without the values, which may be on a device: aa = ba = NULL */

@@ -163,6 +163,7 @@ PetscErrorCode PolderHaloPeersCreate(const PolderHaloGraph *graph, int width, Po
   PolderHaloPeers      h;
   PolderPeers          peers;
   PolderAddress        theirs[2 * POLDER_PEERS_MOST];
+  size_t               bytes;
   PolderHaloLists      lists = {.n = 0};
   PetscMPIInt          n, *rank;
   PetscInt             sendptr[2 * POLDER_PEERS_MOST + 1], recvptr[2 * POLDER_PEERS_MOST + 1];
@@ -188,7 +189,8 @@ PetscErrorCode PolderHaloPeersCreate(const PolderHaloGraph *graph, int width, Po
     h->at[d].nsent    = d == FORWARD ? sendptr[n] : recvptr[n];
     h->at[d].halfhere = (size_t)width * (size_t)from[d][n] + (size_t)n;
   }
-  PetscCall(PolderPeersMalloc(peers, 2 * sizeof(PolderCell) * (h->at[FORWARD].halfhere + h->at[BACKWARD].halfhere), &h->room));
+  bytes = 2 * sizeof(PolderCell) * (h->at[FORWARD].halfhere + h->at[BACKWARD].halfhere);
+  PetscCall(PolderPeersMalloc(peers, bytes, bytes, &h->room));
   h->at[FORWARD].here  = (PolderCell *)h->room.here;
   h->at[BACKWARD].here = h->at[FORWARD].here + 2 * h->at[FORWARD].halfhere;
   PetscCall(PolderHaloPeersMeet_Private(h, n, rank, from, theirs));

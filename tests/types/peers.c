@@ -62,7 +62,7 @@ static PetscErrorCode Pieces(MPI_Comm comm, PetscInt *wrong)
   if (!peers || !PolderPeersGetView(peers) || size > 3) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < PIECES; ++k) {
     value = Term(rank, k);
-    PetscCall(PolderPeersMalloc(peers, k % 3 ? 4500000 + 1000 * (size_t)(rank + k) : 100, &piece[k]));
+    PetscCall(PolderPeersMalloc(peers, k % 3 ? 4500000 + 1000 * (size_t)(rank + k) : 100, 0, &piece[k]));
     PetscCall(PolderDeviceFromHost(piece[k].here, &value, sizeof(value)));
   }
   PetscCall(PolderDeviceSynchronize());
@@ -227,6 +227,43 @@ static PetscErrorCode GathersMany(MPI_Comm comm, PetscInt n, PetscInt many, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gathers so many columns of n + r values of process r, or none of process 1; room: in as few rounds as its buffers allow */
+static PetscErrorCode GathersColumns(MPI_Comm comm, PetscInt n, PetscInt columns, PetscBool room, PetscInt *wrong)
+{
+  PolderReplica replica;
+  PetscMPIInt   rank;
+  PetscInt      own, N, before = 0;
+  PetscScalar  *mine, *all, *dmine, *dall;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  own = rank == 1 ? 0 : n + rank;
+  PetscCallMPI(MPI_Exscan(&own, &before, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(&own, &N, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCall(PolderReplicaCreate(comm, own, room ? columns * own : 0, NULL, &replica));
+  if (!replica) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(columns * own, &mine, columns * N, &all));
+  for (PetscInt c = 0; c < columns; ++c) {
+    for (PetscInt i = 0; i < own; ++i) mine[c * own + i] = 0.5 * (PetscReal)(c * N + before + i);
+  }
+  PetscCall(PolderDeviceUpload(sizeof(*mine) * (size_t)(columns * own), mine, &dmine));
+  PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)(columns * N), &dall));
+  for (int times = 0; times < 3; ++times) {
+    PetscCall(PolderDeviceZero(dall, sizeof(*all) * (size_t)(columns * N)));
+    PetscCall(PolderReplicaGatherColumns(replica, columns, dmine, dall));
+    PetscCall(PolderDeviceToHost(all, dall, sizeof(*all) * (size_t)(columns * N)));
+    for (PetscInt i = 0; i < columns * N; ++i) *wrong += all[i] != 0.5 * (PetscReal)i;
+    PetscCall(PolderReplicaGather(replica, dmine, dall)); /* one of them */
+    PetscCall(PolderDeviceToHost(all, dall, sizeof(*all) * (size_t)N));
+    for (PetscInt i = 0; i < N; ++i) *wrong += all[i] != 0.5 * (PetscReal)i;
+  }
+  PetscCall(PolderDeviceFree(&dmine));
+  PetscCall(PolderDeviceFree(&dall));
+  PetscCall(PetscFree2(mine, all));
+  PetscCall(PolderReplicaDestroy(&replica));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A sum without the last process */
 static PetscErrorCode Missing(MPI_Comm comm)
 {
@@ -280,7 +317,10 @@ int main(int argc, char **argv)
     PetscCall(Gathers(comm, n, -1, PETSC_FALSE, &wrong));
     PetscCall(Gathers(comm, n, 0, PETSC_FALSE, &wrong));
     PetscCall(Gathers(comm, n, 1, PETSC_TRUE, &wrong));
-    for (int room = 0; room < 2; ++room) PetscCall(GathersMany(comm, n, 5 * n, (PetscBool)room, &wrong));
+    for (int room = 0; room < 2; ++room) {
+      PetscCall(GathersMany(comm, n, 5 * n, (PetscBool)room, &wrong));
+      PetscCall(GathersColumns(comm, n, 7, (PetscBool)room, &wrong));
+    }
   }
   PetscCall(GathersMany(comm, 1, 150000, PETSC_TRUE, &wrong)); /* long rows: as many rounds as the buffers need, and not as the rows do */
   PetscCallMPI(MPI_Comm_split(comm, rank % 2, rank, &half));

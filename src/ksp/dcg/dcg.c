@@ -45,20 +45,17 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
 
 static PetscErrorCode KSPSetUp_DCG(KSP ksp)
 {
-  PolderCG *cg = (PolderCG *)ksp->data;
+  PolderCG *cg    = (PolderCG *)ksp->data;
+  PetscBool whole = PETSC_FALSE, finite;
   Mat       A;
-  Vec       like;
-  PetscBool finite, whole;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (ksp->vec_rhs) PetscCall(PetscObjectReference((PetscObject)(like = ksp->vec_rhs)));
-  else PetscCall(MatCreateVecs(A, NULL, &like));
-  PetscCall(PolderCGSetWorkVecs(ksp, like));
-  PetscCall(VecDestroy(&like));
+  PetscCall(PolderCGFreeWorkVecs(ksp)); // the new matrix may be of another size
   PetscCall(PolderDeflationSpaceSetDM(cg->space, ksp->dm));
-  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite));                                                         // the solve does without, once more
-  if (finite && !PolderKSPScales(ksp)) PetscCall(KSPDCGWholeSetUp(ksp, A, ksp->work[0], ksp->work[0], &whole)); // which the solve does after the scaling
+  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite));                             // the solve does without, once more
+  if (finite && !PolderKSPScales(ksp)) PetscCall(KSPDCGWholeSetUp(ksp, A, &whole)); // which the solve does after the scaling
+  if (!whole) PetscCall(PolderCGCreateWorkVecs(ksp, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

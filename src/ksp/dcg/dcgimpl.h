@@ -14,6 +14,7 @@ typedef struct {
   Mat                 A;
   PC                  pc;
   Vec                 b, x, residual, *work;
+  PetscInt            nwork;  /* of work[], which takes the place of the KSP's during a solve */
   PetscObjectState    taken;  /* of x, when the solution of the KSP got its values */
   PolderWhole         matrix; /* with a preconditioner that each process has all of; NULL with a diagonal one, to which all that follows belongs */
   Vec                 dinv;
@@ -35,8 +36,10 @@ typedef struct {
 /* dcgwhole.c */
 /* Makes the system of cg, which is that of the KSP, that of all processes where this is faster. End copies the solution to that of the KSP. Collective */
 PETSC_INTERN PetscErrorCode KSPDCGWholeBegin(KSP);
-/* Is each process able and willing, with vectors like these two? Then what does not depend on them is brought up to date. Collective */
-PETSC_INTERN PetscErrorCode KSPDCGWholeSetUp(KSP, Mat A, Vec b, Vec x, PetscBool *done);
+/* Is each process able and willing? Then what does not depend on the vectors of the KSP is brought up to date. Collective */
+PETSC_INTERN PetscErrorCode KSPDCGWholeSetUp(KSP, Mat A, PetscBool *done);
+/* Are the vectors of the KSP on the device of this process, or, before there are any, those that A would make? */
+PETSC_INTERN PetscErrorCode KSPDCGWholeHere(KSP, Mat A, PetscBool *here);
 PETSC_INTERN PetscErrorCode KSPDCGWholeEnd(KSP);
 PETSC_INTERN PetscErrorCode KSPDCGWholeFree(KSP);
 PETSC_INTERN PetscErrorCode KSPDCGWholeView(KSP, PetscViewer);
@@ -47,7 +50,7 @@ PETSC_INTERN PetscErrorCode KSPDCGWholeCreateVecs(KSPDCGWhole *);
 PETSC_INTERN PetscErrorCode KSPDCGWholeGather(KSPDCGWhole *, Vec own, Vec all);
 
 /* dcgsmall.c: with a diagonal preconditioner, for one kernel that makes many steps */
-PETSC_INTERN PetscErrorCode KSPDCGSmallSetUp(KSP, Mat A, Vec b, Vec x, PetscBool *done);
+PETSC_INTERN PetscErrorCode KSPDCGSmallSetUp(KSP, Mat A, PetscBool *done);
 /* The preconditioner and the kernel of A, before a solve */
 PETSC_INTERN PetscErrorCode KSPDCGSmallBegin(KSP, Mat A);
 PETSC_INTERN PetscErrorCode KSPDCGSmallFree(KSPDCGWhole *);

@@ -42,22 +42,18 @@ static PetscErrorCode KSPDCGSmallFits_Private(KSP ksp, Mat A, PetscBool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are the rows of this process, and vectors like these two, on the device? A process without rows has no part in that */
-static PetscErrorCode KSPDCGSmallHere_Private(KSP ksp, Mat A, Vec b, Vec x, PetscBool *here)
+/* Are the rows and vectors of this process on the device? A process without rows has no part in that */
+static PetscErrorCode KSPDCGSmallHere_Private(KSP ksp, Mat A, PetscBool *here)
 {
   const PolderDia *dia = NULL;
-  PetscBool        device[2], is;
   PetscInt         m, N;
 
   PetscFunctionBegin;
-  *here = PETSC_FALSE;
-  PetscCall(PolderVecOnDevice(b, &device[0]));
-  PetscCall(PolderVecOnDevice(x, &device[1]));
-  PetscCall(PolderMatIsAIJ(A, &is));
+  PetscCall(KSPDCGWholeHere(ksp, A, here));
   PetscCall(MatGetLocalSize(A, &m, NULL));
   PetscCall(MatGetSize(A, &N, NULL));
-  if (!device[0] || !device[1] || !is || ksp->reason == KSP_DIVERGED_PC_FAILED || N > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA()))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->reason == KSP_DIVERGED_PC_FAILED || N > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())) *here = PETSC_FALSE;
+  if (!*here) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(A, &dia));
   *here = (PetscBool)(!m || (dia && dia->nd <= POLDER_CGSMALL_DIAGONALS));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,8 +238,7 @@ static PetscErrorCode KSPDCGSmallFill_Private(KSP ksp, const PolderCSR *csr)
   PetscCall(PolderDeviceMalloc(sizeof(*own) * (size_t)csr->m * (size_t)whole->dia.nd, &own));
   for (PetscInt d = 0; d < whole->dia.nd; ++d) val[d] = own + (size_t)d * (size_t)csr->m;
   PolderLaunch(PolderDiaOwnRows_CUDA(&whole->dia, val, PolderOwnRows(csr), PolderGhostColumns(csr), whole->garray, csr->rstart, stream));
-  for (PetscInt d = 0; d < whole->dia.nd; ++d)
-    PetscCall(PolderReplicaGather(whole->replica, val[d], whole->values + (size_t)d * (size_t)PolderReplicaSize(whole->replica)));
+  PetscCall(PolderReplicaGatherColumns(whole->replica, whole->dia.nd, own, whole->values));
   PetscCall(PolderDeviceFree(&own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -263,7 +258,7 @@ static PetscErrorCode KSPDCGSmallUpdate_Private(KSP ksp, Mat A, PetscBool patter
     PetscCall(KSPDCGWholeFree(ksp));
     PetscCall(PolderMatGetDeviceDia(A, &dia));
     PetscCall(KSPDCGSmallOffsets_Private(ksp, dia, &csr, &nd, off));
-    if (nd <= POLDER_CGSMALL_DIAGONALS) PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)ksp), csr.m, 0, NULL, &whole->replica));
+    if (nd <= POLDER_CGSMALL_DIAGONALS) PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)ksp), csr.m, nd * csr.m, NULL, &whole->replica));
     *done = (PetscBool)(whole->replica != NULL);
     if (*done) {
       PetscCall(KSPDCGSmallCreate_Private(ksp, nd, off));
@@ -275,7 +270,7 @@ static PetscErrorCode KSPDCGSmallUpdate_Private(KSP ksp, Mat A, PetscBool patter
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPDCGSmallSetUp(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
+PetscErrorCode KSPDCGSmallSetUp(KSP ksp, Mat A, PetscBool *done)
 {
   KSPDCGWhole     *whole = &((KSP_DCG *)ksp->data)->whole;
   PetscObjectId    id;
@@ -287,7 +282,7 @@ PetscErrorCode KSPDCGSmallSetUp(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
   PetscCall(KSPDCGSmallFits_Private(ksp, A, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (whole->matrix) PetscCall(KSPDCGWholeFree(ksp)); // of another preconditioner
-  PetscCall(KSPDCGSmallHere_Private(ksp, A, b, x, &here));
+  PetscCall(KSPDCGSmallHere_Private(ksp, A, &here));
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
   PetscCall(MatGetNonzeroState(A, &pattern));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
@@ -325,6 +320,7 @@ static PetscErrorCode KSPDCGSmallDinv_Private(KSP ksp, Mat A)
     PolderLaunch(PolderReciprocal_CUDA(whole->dia.m, fix ? 1 : 0, whole->dia.val[whole->dia.main], dinv, stream));
     PetscCall(PolderVecRestoreDeviceWrite(whole->dinv, &dinv));
   } else {
+    PetscCall(PolderCGCreateWorkVecs(ksp, A));
     PetscCall(VecSet(ksp->work[1], 1.0));
     PetscCall(PCApply(ksp->pc, ksp->work[1], ksp->work[2]));
     PetscCall(KSPDCGWholeGather(whole, ksp->work[2], whole->dinv));

@@ -35,7 +35,8 @@ PetscErrorCode KSPDCGWholeFree(KSP ksp)
   PetscCall(VecDestroy(&whole->b));
   PetscCall(VecDestroy(&whole->x));
   PetscCall(VecDestroy(&whole->residual));
-  if (whole->work) PetscCall(VecDestroyVecs(4, &whole->work));
+  PetscCall(VecDestroyVecs(whole->nwork, &whole->work));
+  whole->nwork = 0;
   PetscCall(KSPDCGSmallFree(whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,38 +52,42 @@ PetscErrorCode KSPDCGWholeCreateVecs(KSPDCGWhole *whole)
   PetscCall(PetscLayoutDestroy(&layout));
   PetscCall(PolderVecDuplicate(whole->b, &whole->x));
   PetscCall(PolderVecDuplicate(whole->b, &whole->residual));
-  PetscCall(PolderVecDuplicateVecs(whole->b, 4, &whole->work));
+  PetscCall(PolderVecDuplicateVecs(whole->b, POLDER_CG_WORKVECS, &whole->work));
+  whole->nwork = POLDER_CG_WORKVECS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are vectors like these two on the device, on all processes? */
-static PetscErrorCode KSPDCGWholeHere_Private(KSP ksp, Vec b, Vec x, PetscBool *here)
+PetscErrorCode KSPDCGWholeHere(KSP ksp, Mat A, PetscBool *here)
 {
-  PetscBool   device[2];
-  PetscMPIInt all;
+  const Vec v[] = {ksp->vec_rhs, ksp->vec_sol};
 
   PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(b, &device[0]));
-  PetscCall(PolderVecOnDevice(x, &device[1]));
-  all = device[0] && device[1];
-  PetscCallAllreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)ksp));
-  *here = (PetscBool)all;
+  PetscCall(PolderMatIsAIJ(A, here));
+  for (int k = 0; k < 2 && *here; ++k) {
+    if (v[k]) PetscCall(PolderVecOnDevice(v[k], here));
+    else PetscCall(PolderMatVecsOnDevice(A, here));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Where each process has all of the preconditioner, it gets all of the matrix, too */
-static PetscErrorCode KSPDCGWholeSetUpAlone_Private(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
+static PetscErrorCode KSPDCGWholeSetUpAlone_Private(KSP ksp, Mat A, PetscBool *done)
 {
   KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
   PolderWhole  now   = NULL;
   PC           alone = NULL;
   PetscBool    here  = PETSC_FALSE;
+  PetscMPIInt  all   = 0;
 
   PetscFunctionBegin;
   PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged)); // as KSPSetUp() does
   PetscTryMethod(ksp->pc, POLDER_PC_GET_ALONE, (PC, PC *), (ksp->pc, &alone));
-  if (alone) PetscCall(KSPDCGWholeHere_Private(ksp, b, x, &here));
-  if (here) PetscCall(PolderMatGetWhole(A, &now));
+  if (alone) {
+    PetscCall(KSPDCGWholeHere(ksp, A, &here));
+    all = here;
+    PetscCallAllreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)ksp));
+  }
+  if (all) PetscCall(PolderMatGetWhole(A, &now));
   if (!now || whole->A != PolderWholeMat(now)) PetscCall(KSPDCGWholeFree(ksp));
   *done = (PetscBool)(now != NULL);
   if (!now) PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,7 +104,7 @@ static PetscErrorCode KSPDCGWholeSetUpAlone_Private(KSP ksp, Mat A, Vec b, Vec x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPDCGWholeSetUp(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
+PetscErrorCode KSPDCGWholeSetUp(KSP ksp, Mat A, PetscBool *done)
 {
   KSP_DCG    *dcg  = (KSP_DCG *)ksp->data;
   MPI_Comm    comm = PetscObjectComm((PetscObject)ksp);
@@ -112,8 +117,8 @@ PetscErrorCode KSPDCGWholeSetUp(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
   if (size == 1 || size > POLDER_PEERS_MOST || dcg->cg.reductions == 1 || dcg->cg.space->d || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderPeersGetLeastRows(comm, &dcg->whole.least));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &diagonal, PCNONE, PCJACOBI, ""));
-  if (diagonal) PetscCall(KSPDCGSmallSetUp(ksp, A, b, x, done));
-  else PetscCall(KSPDCGWholeSetUpAlone_Private(ksp, A, b, x, done));
+  if (diagonal) PetscCall(KSPDCGSmallSetUp(ksp, A, done));
+  else PetscCall(KSPDCGWholeSetUpAlone_Private(ksp, A, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,9 +171,12 @@ static void KSPDCGWholeSwap_Private(KSP ksp)
 {
   KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
   Vec         *work  = ksp->work;
+  PetscInt     nwork = ksp->nwork;
 
-  ksp->work   = whole->work;
-  whole->work = work;
+  ksp->work    = whole->work;
+  ksp->nwork   = whole->nwork;
+  whole->work  = work;
+  whole->nwork = nwork;
 }
 
 PetscErrorCode KSPDCGWholeBegin(KSP ksp)
@@ -179,12 +187,15 @@ PetscErrorCode KSPDCGWholeBegin(KSP ksp)
   PetscBool    on;
 
   PetscFunctionBegin;
-  PetscCall(KSPDCGWholeSetUp(ksp, cg->A, ksp->vec_rhs, ksp->vec_sol, &on));
+  PetscCall(KSPDCGWholeSetUp(ksp, cg->A, &on));
   if (on != whole->on) PetscCall(KSPDCGWholeForget_Private(ksp));
   whole->on        = on;
   whole->taken     = 0;
   cg->trueresidual = on ? KSPDCGWholeResidual_Private : NULL;
-  if (!on) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!on) {
+    PetscCall(PolderCGCreateWorkVecs(ksp, cg->A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!whole->matrix) PetscCall(KSPDCGSmallBegin(ksp, cg->A));
   PetscCall(KSPDCGWholeGather(whole, ksp->vec_rhs, whole->b));
   if (ksp->guess_zero) PetscCall(VecZeroEntries(whole->x));
