@@ -118,7 +118,7 @@ PetscErrorCode PolderAIJBlock(Mat A, Mat *block)
   if (state != aij->told || !baij->block) {
     baij->at[PETSC_FALSE].stamp.values = -1;
     if (baij->rows) baij->rows->state = -1;
-    if (aij->rows) aij->rows->state = -1;
+    if (aij->rows && state != aij->kept) aij->rows->state = -1;
     aij->told = state;
     PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
     baij->block     = PETSC_TRUE;

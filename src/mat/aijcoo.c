@@ -16,6 +16,7 @@ struct _PolderCOO {
   PetscBool        host;      /* PETSC_TRUE: assembly runs on the host, because some values belong to other processes or there is no GPU */
   PetscBool        empty;     /* a process has no coordinates */
   PetscBool        made;
+  PetscBool        fresh;   /* the values of the off-diagonal block have just been set, on the device and the host */
   PetscBool        ordered; /* PETSC_TRUE: the coordinates are sorted, and PETSc has not seen them */
   PolderStretches  stretches[2];
   PetscObjectState nonzerostate[2]; /* of the diagonal and the off-diagonal block */
@@ -249,6 +250,32 @@ static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdia
   PetscCall(MatSeqAIJRestoreArrayWrite(offdiag, &array));
   ++(*off)->version;
   PetscCall(PetscObjectStateGet((PetscObject)offdiag, &(*off)->state));
+  coo->fresh = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  MatSetValuesCOO() ends with an assembly, which moves the state of the off-diagonal block. Its values on the device remain those on the host, unless
+  MatSetValues() had given others, to this process or to another one
+*/
+PetscErrorCode MatAssemblyEnd_MPIPolder(Mat A, MatAssemblyType mode)
+{
+  PolderAIJ aij;
+  PetscBool keep = PETSC_FALSE;
+  Mat       offdiag;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext(A, &aij));
+  if (aij->coo) {
+    keep            = (PetscBool)(aij->coo->fresh && A->insertmode == NOT_SET_VALUES && !A->stash.nrecvs && !A->bstash.nrecvs);
+    aij->coo->fresh = PETSC_FALSE;
+  }
+  PetscCall((*PolderAIJBase(POLDER_MPI)->ops->assemblyend)(A, mode));
+  if (!keep) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiag, NULL));
+  PetscCall(PolderMirrorKeep(aij->rows, offdiag));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &aij->kept));
+  ++aij->kept; // by MatAssemblyEnd(), when this function returns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -61,6 +61,7 @@ struct _PolderAIJ {
   PolderAIJArrays     at[2];  /* on the host, on the device */
   PolderAIJOptions    opts;
   PetscObjectState    told;      /* of a parallel matrix: the state that its block was last informed of */
+  PetscObjectState    kept;      /* the state with which the values of the off-diagonal block on the device are its newest */
   PetscBool           block;     /* it is the diagonal block of a parallel matrix, whose word counts: PETSc may leave the block declared symmetric */
   PetscBool           symmetric; /* of a block: the parallel matrix is known to be symmetric */
   PetscBool           eternal;   /* the user has said that it stays symmetric when its values change */
@@ -187,6 +188,7 @@ PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Polder(Mat);
 PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_Polder(Mat, PetscCount, PetscInt[], PetscInt[]);
 PETSC_INTERN PetscErrorCode MatSetValuesCOO_Polder(Mat, const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode MatZeroEntries_Polder(Mat);
+PETSC_INTERN PetscErrorCode MatAssemblyEnd_MPIPolder(Mat, MatAssemblyType);
 PETSC_INTERN PetscErrorCode PolderCOODestroy(struct _PolderCOO **);
 /* Call before the matrix is converted to plain AIJ: passes PETSc the coordinates that it has not seen */
 PETSC_INTERN PetscErrorCode PolderCOORelease(Mat, PolderLayout, struct _PolderCOO *);

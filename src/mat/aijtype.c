@@ -257,6 +257,7 @@ static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
   to->getvecs               = from->getvecs;
   to->getdiagonalblock      = from->getdiagonalblock;
   to->zeroentries           = from->zeroentries;
+  to->assemblyend           = from->assemblyend;
   to->productsetfromoptions = from->productsetfromoptions;
   PolderMatOpsCopyMemType(to, from);
   to->createsubmatrices = from->createsubmatrices;
@@ -413,6 +414,7 @@ PetscErrorCode PolderAIJInstall(Mat A, const PolderFormat *format, PolderLayout 
   if (layout == POLDER_SEQ) A->ops->zeroentries = MatZeroEntries_Polder;
   PolderMatOpsSetMemType(A->ops, PolderAIJGetMemType);
   if (layout == POLDER_MPI) A->ops->createsubmatrices = MatCreateSubMatrices_MPIPolder;
+  if (layout == POLDER_MPI) A->ops->assemblyend = MatAssemblyEnd_MPIPolder;
   A->ops->duplicate      = MatDuplicate_Polder;
   A->ops->setfromoptions = MatSetFromOptions_Polder;
   A->ops->view           = MatView_Polder;

@@ -171,6 +171,18 @@ PetscErrorCode PolderMirrorUpdate(PolderMirror *mirror, Mat A, PetscBool withrow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderMirrorKeep(PolderMirror r, Mat A)
+{
+  PetscObjectState nonzerostate;
+  PetscObjectId    id;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNonzeroState(A, &nonzerostate));
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  if (r->id == id && r->nonzerostate == nonzerostate) PetscCall(PetscObjectStateGet((PetscObject)A, &r->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderMirrorMult(PolderMirror r, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
   const PolderRows    A   = {r->m, r->ai, r->aj, r->aa, r->nz};

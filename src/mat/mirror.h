@@ -35,6 +35,8 @@ PETSC_INTERN PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *, Mat A, Pet
 PETSC_INTERN PetscErrorCode PolderMirrorZero(PolderMirror *, Mat A);
 /* Brings the mirror of A up to date and creates it when it is NULL. withrows: also the list of nonempty rows */
 PETSC_INTERN PetscErrorCode PolderMirrorUpdate(PolderMirror *, Mat A, PetscBool withrows);
+/* The state of A has moved, but the values of the mirror are those of A */
+PETSC_INTERN PetscErrorCode PolderMirrorKeep(PolderMirror, Mat A);
 PETSC_INTERN PetscErrorCode PolderMirrorDestroy(PolderMirror *);
 /* Copies the rows to the arrays of the mirror, whose sizes are set: the pattern, if asked for, and the values, unless aa is NULL */
 PETSC_INTERN PetscErrorCode PolderMirrorSend(PolderMirror, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool pattern);
