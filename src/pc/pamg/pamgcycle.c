@@ -2,18 +2,24 @@
 #include "pamgsteps.h"
 #include <petsc/private/pcimpl.h>
 
-/* Chebyshev damps the eigenvalues above the largest one divided by this */
+/*
+  Chebyshev damps the eigenvalues above the largest one divided by this: where boxes of a grid are interpolated linearly, and elsewhere. With 7 two steps come
+  close to the polynomial of the fourth kind with optimal weights, which knows no interval (Lottes 2023, Optimal polynomial smoothers for multigrid
+  V-cycles). On a power grid 4 takes an iteration less than 5
+*/
+#define PAMG_CHEBYSHEV_BOXES 7.0
 #define PAMG_CHEBYSHEV_RATIO 4.0
 
 /*
   n steps of a diagonal smoother that alternate between x[0] and x[1]; the result is in x[n % 2]. zero: the initial guess is zero, and the first step writes
-  x[1]. The Chebyshev polynomial is that of the interval [lambda / PAMG_CHEBYSHEV_RATIO, lambda], where lambda is the largest eigenvalue of D^-1 A. end
-  (or NULL) applies to the last step.
+  x[1]. The Chebyshev polynomial is that of the interval [lambda / ratio, lambda], where lambda is the largest eigenvalue of D^-1 A. end (or NULL) applies to
+  the last step.
 */
 static PetscErrorCode PamgSmoothSteps(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2], const PolderLevelEnd *end)
 {
   const PetscBool chebyshev = (PetscBool)(pamg->smoother == PAMG_CHEBYSHEV);
-  const PetscReal top = L->eigenvalue, bottom = top / PAMG_CHEBYSHEV_RATIO, theta = (top + bottom) / 2, delta = (top - bottom) / 2, sigma = theta / delta;
+  const PetscReal ratio = L->isgrid ? PAMG_CHEBYSHEV_BOXES : PAMG_CHEBYSHEV_RATIO, top = L->eigenvalue, bottom = top / ratio;
+  const PetscReal theta = (top + bottom) / 2, delta = (top - bottom) / 2, sigma = theta / delta;
   PetscReal       rho  = 1 / sigma;
   PolderLevelStep step = {.zero = zero, .scale = chebyshev ? 1 / theta : pamg->smoother == PAMG_JACOBI ? pamg->damping : 1};
 
