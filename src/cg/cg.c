@@ -371,36 +371,6 @@ PetscErrorCode PolderCGSolve(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCGFreeWorkVecs(KSP ksp)
-{
-  PetscFunctionBegin;
-  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
-  ksp->nwork = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderCGSetWorkVecs(KSP ksp, Vec like)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderCGFreeWorkVecs(ksp));
-  PetscCall(PolderVecDuplicateVecs(like, POLDER_CG_WORKVECS, &ksp->work));
-  ksp->nwork = POLDER_CG_WORKVECS;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderCGCreateWorkVecs(KSP ksp, Mat A)
-{
-  Vec like;
-
-  PetscFunctionBegin;
-  if (ksp->work) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->vec_rhs) PetscCall(PetscObjectReference((PetscObject)(like = ksp->vec_rhs)));
-  else PetscCall(MatCreateVecs(A, NULL, &like));
-  PetscCall(PolderCGSetWorkVecs(ksp, like));
-  PetscCall(VecDestroy(&like));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* v <- the corrected solution, without touching the vectors of the running cycle */
 static PetscErrorCode PolderCGBuild_Private(KSP ksp, Vec v, Vec r)
 {

@@ -95,11 +95,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PolderCGCreate(KSP, PolderCG *cg);
 PETSC_INTERN PetscErrorCode PolderCGReset(KSP);
 PETSC_INTERN PetscErrorCode PolderCGDestroy(KSP);
-/* The work vectors of a solve; Create makes them where there are none, like the right-hand side, or like vectors of A before there is one */
+/* The work vectors of a solve */
 #define POLDER_CG_WORKVECS 4
-PETSC_INTERN PetscErrorCode PolderCGSetWorkVecs(KSP, Vec like);
-PETSC_INTERN PetscErrorCode PolderCGCreateWorkVecs(KSP, Mat A);
-PETSC_INTERN PetscErrorCode PolderCGFreeWorkVecs(KSP);
 /* Solves A x = b with the preconditioner pc, all of them in cg, and work vectors like x in ksp->work */
 PETSC_INTERN PetscErrorCode PolderCGSolve(KSP);
 /* r <- b - A x, or with the transpose where that is solved for */

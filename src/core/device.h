@@ -3,7 +3,7 @@
 
 #include "compat.h"
 #include "kernels/launcher.h"
-#include <petscmat.h>
+#include <petscksp.h>
 
 /* A cudaGraphExec_t, without CUDA's headers */
 typedef struct CUgraphExec_st *PolderDeviceGraph;
@@ -84,6 +84,8 @@ PETSC_INTERN PetscErrorCode PolderVecCreate(MPI_Comm, PetscLayout, VecType, Vec 
    the first write, during a solve, which takes as long as several products */
 PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);
 PETSC_INTERN PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w);
+/* n work vectors in place of those that the KSP has, like `like`; NULL: like its right-hand side, or like vectors of its operator before there is one */
+PETSC_INTERN PetscErrorCode PolderKSPSetWorkVecs(KSP, PetscInt n, Vec like);
 /* ||v||, infinity when it is NaN; unlike VecNorm() it does not synchronise with the device. Collective */
 PETSC_INTERN PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm);
 /* The same in two parts, between which other work can be launched; only one norm at a time */

@@ -1,6 +1,7 @@
 /* Duplicates and norms of vectors on the host or the device. */
 #include "device.h"
 #include "kernels/vec.h"
+#include <petsc/private/kspimpl.h>
 
 /* In shared memory: the device writes the norm and the host waits for it */
 static PetscReal *PolderNormHost = NULL, *PolderNormDevice;
@@ -74,5 +75,25 @@ PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w)
   }
   PetscCall(PetscMalloc1(n, w));
   for (PetscInt k = 0; k < n; ++k) PetscCall(PolderVecDuplicate(v, &(*w)[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderKSPSetWorkVecs(KSP ksp, PetscInt n, Vec like)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
+  ksp->nwork = 0;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!like) like = ksp->vec_rhs;
+  if (like) PetscCall(PetscObjectReference((PetscObject)like));
+  else {
+    PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+    PetscCall(MatCreateVecs(A, NULL, &like));
+  }
+  PetscCall(PolderVecDuplicateVecs(like, n, &ksp->work));
+  ksp->nwork = n;
+  PetscCall(VecDestroy(&like));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

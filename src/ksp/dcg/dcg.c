@@ -51,11 +51,11 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(PolderCGFreeWorkVecs(ksp)); // the new matrix may be of another size
+  PetscCall(PolderKSPSetWorkVecs(ksp, 0, NULL)); // the new matrix may be of another size
   PetscCall(PolderDeflationSpaceSetDM(cg->space, ksp->dm));
   PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite));                             // the solve does without, once more
   if (finite && !PolderKSPScales(ksp)) PetscCall(KSPDCGWholeSetUp(ksp, A, &whole)); // which the solve does after the scaling
-  if (!whole) PetscCall(PolderCGCreateWorkVecs(ksp, A));
+  if (!whole) PetscCall(PolderKSPSetWorkVecs(ksp, POLDER_CG_WORKVECS, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -320,7 +320,7 @@ static PetscErrorCode KSPDCGSmallDinv_Private(KSP ksp, Mat A)
     PolderLaunch(PolderReciprocal_CUDA(whole->dia.m, fix ? 1 : 0, whole->dia.val[whole->dia.main], dinv, stream));
     PetscCall(PolderVecRestoreDeviceWrite(whole->dinv, &dinv));
   } else {
-    PetscCall(PolderCGCreateWorkVecs(ksp, A));
+    if (!ksp->work) PetscCall(PolderKSPSetWorkVecs(ksp, POLDER_CG_WORKVECS, NULL));
     PetscCall(VecSet(ksp->work[1], 1.0));
     PetscCall(PCApply(ksp->pc, ksp->work[1], ksp->work[2]));
     PetscCall(KSPDCGWholeGather(whole, ksp->work[2], whole->dinv));

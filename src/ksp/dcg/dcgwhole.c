@@ -193,7 +193,7 @@ PetscErrorCode KSPDCGWholeBegin(KSP ksp)
   whole->taken     = 0;
   cg->trueresidual = on ? KSPDCGWholeResidual_Private : NULL;
   if (!on) {
-    PetscCall(PolderCGCreateWorkVecs(ksp, cg->A));
+    if (!ksp->work) PetscCall(PolderKSPSetWorkVecs(ksp, POLDER_CG_WORKVECS, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!whole->matrix) PetscCall(KSPDCGSmallBegin(ksp, cg->A));

@@ -7,19 +7,10 @@ const char *const KSPIDRSVariants[] = {"minsync", "biortho", "KSPIDRSVariant", "
 
 static PetscErrorCode KSPSetUp_IDRS(KSP ksp)
 {
-  Mat A;
-  Vec like;
-
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (ksp->vec_rhs) PetscCall(PetscObjectReference((PetscObject)(like = ksp->vec_rhs)));
-  else PetscCall(MatCreateVecs(A, NULL, &like));
-  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
-  ksp->nwork = 3;
-  PetscCall(PolderVecDuplicateVecs(like, ksp->nwork, &ksp->work));
+  PetscCall(PolderKSPSetWorkVecs(ksp, 3, NULL));
   PetscCall(KSPIDRSFreeSpaces((KSP_IDRS *)ksp->data));
-  PetscCall(KSPIDRSMakeSpaces(ksp, like, 0));
-  PetscCall(VecDestroy(&like));
+  PetscCall(KSPIDRSMakeSpaces(ksp, ksp->work[0], 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

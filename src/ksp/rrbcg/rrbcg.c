@@ -228,7 +228,7 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
   rrbcg->comm = comm;
   PetscCall(PolderVecDuplicate(rrbcg->b, &rrbcg->x));
   PetscCall(PolderVecDuplicate(like, &rrbcg->work));
-  PetscCall(PolderCGSetWorkVecs(ksp, rrbcg->b));
+  PetscCall(PolderKSPSetWorkVecs(ksp, POLDER_CG_WORKVECS, rrbcg->b));
   PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, ksp, &rrbcg->S));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT, (void (*)(void))MatMult_RRBCG));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMult_RRBCG));
