@@ -7,6 +7,7 @@ static char help[] = "Pairwise-aggregation multigrid with levels that are grids:
 #include <petsc/private/pcimpl.h>
 
 #define VCYCLE    "-ksp_type cg -pc_type pamg "
+#define TWICE     "-pc_pamg_twice 2 " // as on a host with many rows: the same on a device
 #define KCYCLE    "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k "
 #define WCYCLE    VCYCLE "-pc_pamg_cycle w "
 #define SGS       "-pc_pamg_smoother sgs -pc_pamg_pre 1 -pc_pamg_post 1 "
@@ -39,7 +40,7 @@ typedef struct {
 /* V-cycles with either smoother, and in single precision as many */
 static PetscErrorCode CheckCase(const Case *c, PetscBool measure)
 {
-  static const char *const options[] = {VCYCLE SGS, VCYCLE CHEBYSHEV, VCYCLE CHEBYSHEV "-pc_pamg_precision single"};
+  static const char *const options[] = {VCYCLE TWICE SGS, VCYCLE TWICE CHEBYSHEV, VCYCLE TWICE CHEBYSHEV "-pc_pamg_precision single"};
   const Grid              *g         = &c->grid;
   PetscMPIInt              size;
   Mat                      A = NULL;
@@ -79,25 +80,25 @@ static PetscErrorCode TestIterations(void)
 {
   // clang-format off
   static const Case cases[] = {
-    {{{64, 64, 64}, GRID_ONE, 1, GRID_WHOLE, {0}},                      10, 10, PETSC_TRUE },
-    {{{64, 64, 64}, GRID_ONE, 1, GRID_HALF, {0}},                       11, 11, PETSC_TRUE },
-    {{{48, 48, 48}, GRID_BUBBLES, 1e3, GRID_NEUMANN, {0}},              14, 13, PETSC_TRUE },
-    {{{48, 48, 48}, GRID_BUBBLES, 1e6, GRID_NEUMANN, {0}},              14, 13, PETSC_TRUE },
-    {{{48, 48, 48}, GRID_BUBBLES, 1e-3, GRID_NEUMANN, {0}},             10, 8, PETSC_TRUE },
-    {{{47, 47, 47}, GRID_BUBBLES, 1e6, GRID_NEUMANN, {0}},              17, 15, PETSC_TRUE },
-    {{{32, 32, 32}, GRID_BALLS, 1e6, GRID_NEUMANN, {0}},                17, 17, PETSC_FALSE},
-    {{{32, 32, 32}, GRID_LOGNORMAL, 1, GRID_HALF, {0}},                 12, 11, PETSC_TRUE },
-    {{{32, 32, 32}, GRID_LOGNORMAL, 3, GRID_HALF, {0}},                 18, 16, PETSC_FALSE},
-    {{{32, 32, 32}, GRID_TURNING, 0.01, GRID_HALF, {0}},                12, 11, PETSC_FALSE},
-    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1e-3, 1, 1)},         9,  9,  PETSC_TRUE },
-    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1, 1e-3, 1)},         9,  8,  PETSC_TRUE },
-    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1, 1, 1e-3)},         9,  9,  PETSC_TRUE },
-    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1e-2, 1, 1)},         10, 9,  PETSC_TRUE },
-    {{{32, 32, 32}, GRID_ONE, 1, GRID_WHOLE, ALONG(1, 1e-2, 1)},        10, 9,  PETSC_TRUE },
-    {{{32, 32, 32}, GRID_ONE, 1, GRID_WHOLE, ALONG(1, 1, 1e-2)},        10, 9,  PETSC_TRUE },
-    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1, 0.03, 1e-3)},      8,  7,  PETSC_TRUE },
-    {{{255, 255, 1}, GRID_ONE, 1, GRID_HALF, ALONG(1, 1e-2, 1)},        10, 9,  PETSC_TRUE },
-    {{{255, 255, 1}, GRID_BUBBLES, 1e3, GRID_NEUMANN, {0}},             13, 12, PETSC_TRUE },
+    {{{64, 64, 64}, GRID_ONE, 1, GRID_WHOLE, {0}},                      9, 8, PETSC_TRUE },
+    {{{64, 64, 64}, GRID_ONE, 1, GRID_HALF, {0}},                       10, 9, PETSC_TRUE },
+    {{{48, 48, 48}, GRID_BUBBLES, 1e3, GRID_NEUMANN, {0}},              12, 11, PETSC_TRUE },
+    {{{48, 48, 48}, GRID_BUBBLES, 1e6, GRID_NEUMANN, {0}},              12, 11, PETSC_TRUE },
+    {{{48, 48, 48}, GRID_BUBBLES, 1e-3, GRID_NEUMANN, {0}},             11, 9, PETSC_TRUE },
+    {{{47, 47, 47}, GRID_BUBBLES, 1e6, GRID_NEUMANN, {0}},              13, 11, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_BALLS, 1e6, GRID_NEUMANN, {0}},                15, 13, PETSC_FALSE},
+    {{{32, 32, 32}, GRID_LOGNORMAL, 1, GRID_HALF, {0}},                 11, 10, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_LOGNORMAL, 3, GRID_HALF, {0}},                 18, 15, PETSC_FALSE},
+    {{{32, 32, 32}, GRID_TURNING, 0.01, GRID_HALF, {0}},                10, 10, PETSC_FALSE},
+    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1e-3, 1, 1)},         8, 7, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1, 1e-3, 1)},         8, 7, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1, 1, 1e-3)},         8, 7, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1e-2, 1, 1)},         9, 8, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_ONE, 1, GRID_WHOLE, ALONG(1, 1e-2, 1)},        8, 7, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_ONE, 1, GRID_WHOLE, ALONG(1, 1, 1e-2)},        8, 7, PETSC_TRUE },
+    {{{32, 32, 32}, GRID_ONE, 1, GRID_HALF, ALONG(1, 0.03, 1e-3)},      8, 7, PETSC_TRUE },
+    {{{255, 255, 1}, GRID_ONE, 1, GRID_HALF, ALONG(1, 1e-2, 1)},        9, 8, PETSC_TRUE },
+    {{{255, 255, 1}, GRID_BUBBLES, 1e3, GRID_NEUMANN, {0}},             12, 10, PETSC_TRUE },
   };
   // clang-format on
   PetscBool measure;
@@ -113,15 +114,15 @@ static PetscErrorCode TestSizes(void)
 {
   // clang-format off
   static const Case cases[] = {
-    {{{37, 37, 37}, GRID_ONE, 1, GRID_HALF, {0}},          9,  9,  PETSC_TRUE},
-    {{{37, 37, 37}, GRID_BUBBLES, 1e3, GRID_NEUMANN, {0}}, 13, 12, PETSC_TRUE},
+    {{{37, 37, 37}, GRID_ONE, 1, GRID_HALF, {0}},          9, 8, PETSC_TRUE},
+    {{{37, 37, 37}, GRID_BUBBLES, 1e3, GRID_NEUMANN, {0}}, 12, 10, PETSC_TRUE},
     {{{63, 63, 1}, GRID_BUBBLES, 1e-6, GRID_NEUMANN, {0}}, 11, 9, PETSC_TRUE},
     {{{127, 1, 5}, GRID_ONE, 1, GRID_WHOLE, {0}},          6, 5, PETSC_TRUE},
     {{{5, 127, 3}, GRID_ONE, 1, GRID_NEUMANN, {0}},        6, 5, PETSC_TRUE},
-    {{{3, 3, 201}, GRID_ONE, 1, GRID_WHOLE, {0}},          5, 4, PETSC_TRUE},
-    {{{2, 2, 301}, GRID_ONE, 1, GRID_NEUMANN, {0}},        6, 4, PETSC_TRUE},
-    {{{4001, 1, 1}, GRID_ONE, 1, GRID_HALF, {0}},          9, 8, PETSC_TRUE},
-    {{{1, 1, 1500}, GRID_ONE, 1, GRID_NEUMANN, {0}},       5, 4, PETSC_TRUE},
+    {{{3, 3, 201}, GRID_ONE, 1, GRID_WHOLE, {0}},          5, 5, PETSC_TRUE},
+    {{{2, 2, 301}, GRID_ONE, 1, GRID_NEUMANN, {0}},        6, 5, PETSC_TRUE},
+    {{{4001, 1, 1}, GRID_ONE, 1, GRID_HALF, {0}},          10, 9, PETSC_TRUE},
+    {{{1, 1, 1500}, GRID_ONE, 1, GRID_NEUMANN, {0}},       5, 5, PETSC_TRUE},
   };
   // clang-format on
   PetscBool measure;

@@ -328,8 +328,8 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
     colours = PetscMax(colours, L->ncolour);
     if (l + 1 < pamg->nlevel) PetscCall(PetscSNPrintf(ratio, sizeof(ratio), "%.2f", (double)L->N / L[1].N));
     PetscCall(PamgViewBoxes(L, sizeof(boxes), boxes));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s%s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N),
-                                     ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0], boxes));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s%s%s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N),
+                                     ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0], boxes, L->twice ? ", visited twice" : ""));
   }
   if (colours)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  Gauss-Seidel by colours, %" PetscInt_FMT " of them on the first level and at most %" PetscInt_FMT "\n",
@@ -454,6 +454,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
     PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpost, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PAMG_LEVELS,
                         &pamg->wantk, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_twice", "First coarse level that a V-cycle visits twice, 0: none", PETSC_DECIDE, PAMG_LEVELS,
+                        &pamg->wanttwice, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0,
                      1, &pamg->kthreshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
@@ -493,6 +495,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for the aggregates
 .  -pc_pamg_kcycle_threshold <0.25>       - no second step of a K-cycle when the first leaves this part of the residual or less
 .  -pc_pamg_kcycle_levels <all>           - number of coarse levels with a K-cycle, 2 by default on the device
+.  -pc_pamg_twice <automatic>              - first coarse level that a V-cycle visits twice; 0: none
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
 .  -pc_pamg_grid <true>                   - levels that are grids have boxes of two cells a direction and linear interpolation instead of pairs
@@ -565,6 +568,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->wantpre           = PETSC_DECIDE;
   pamg->wantpost          = PETSC_DECIDE;
   pamg->wantk             = PETSC_DECIDE;
+  pamg->wanttwice         = PETSC_DECIDE;
   pamg->wanteliminate     = PETSC_DECIDE;
   pamg->cycle             = PAMG_V;
   pamg->matching          = PAMG_HANDSHAKE;

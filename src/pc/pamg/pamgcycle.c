@@ -108,8 +108,7 @@ static PetscErrorCode PamgCycleSGS(PC_PAMG *pamg, PetscInt l, const void *b, voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One cycle on level l < nlevel - 1 with zero initial guess */
-static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, void *x)
+PetscErrorCode PCPAMGCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, void *x)
 {
   PamgLevel *L = &pamg->level[l], *C = L + 1;
   void      *y[2];
@@ -152,26 +151,28 @@ static PetscErrorCode PamgKCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscBool  again;
 
   PetscFunctionBegin;
-  PetscCall(PamgCycleOnce(pamg, l, b, x));
+  PetscCall(PCPAMGCycleOnce(pamg, l, b, x));
   PetscCall(pamg->steps->dots(L, x, b, NULL, L->product, sum));
   PetscCall(pamg->steps->first(L, pamg->kthreshold, sum, L->product, b, &again));
   if (again) {
-    PetscCall(PamgCycleOnce(pamg, l, b, L->correction));
+    PetscCall(PCPAMGCycleOnce(pamg, l, b, L->correction));
     PetscCall(pamg->steps->dots(L, L->correction, b, L->product, L->iterate, sum + POLDER_KSUMS_FIRST));
   }
   PetscCall(pamg->steps->second(L, pamg->kthreshold, sum, L->correction, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgWCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+/* Two visits, x = length[0] B b and x += length[1] B (b - A x), see PCPAMGSetLengths() */
+static PetscErrorCode PamgTwoVisits(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 {
   PamgLevel *L = &pamg->level[l];
 
   PetscFunctionBegin;
-  PetscCall(PamgCycleOnce(pamg, l, b, x));
+  PetscCall(PCPAMGCycleOnce(pamg, l, b, x));
+  PetscCall(pamg->steps->combine(L, 0, x, L->length[0], x));
   PetscCall(pamg->steps->residual(L, b, x, b, NULL));
-  PetscCall(PamgCycleOnce(pamg, l, b, L->correction));
-  PetscCall(pamg->steps->add(L, L->correction, x));
+  PetscCall(PCPAMGCycleOnce(pamg, l, b, L->correction));
+  PetscCall(pamg->steps->combine(L, L->length[1], L->correction, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,9 +180,9 @@ PetscErrorCode PCPAMGSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 {
   PetscFunctionBegin;
   if (l == pamg->nlevel - 1) PetscCall(pamg->steps->last(pamg, b, x));
-  else if (!l || !PamgVisitsTwice(pamg, l)) PetscCall(PamgCycleOnce(pamg, l, b, x));
+  else if (!pamg->level[l].twice) PetscCall(PCPAMGCycleOnce(pamg, l, b, x));
   else if (pamg->cycle == PAMG_K) PetscCall(PamgKCycle(pamg, l, b, x));
-  else PetscCall(PamgWCycle(pamg, l, b, x));
+  else PetscCall(PamgTwoVisits(pamg, l, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,7 +211,7 @@ PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
 
   for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
     const PamgLevel *L     = &pamg->level[l];
-    const PetscBool  twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
+    const PetscBool  twice = pamg->level[l].twice;
 
     if (twice) visits *= 2;
     if (L->eliminates) flops += visits * (4.0 * L->eliminated.ptr[L->eliminated.m] + L->eliminated.m);

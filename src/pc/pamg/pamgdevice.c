@@ -549,7 +549,8 @@ static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
 // clang-format off
 const PamgSetUpSteps PamgSetUpDevice = {
   .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",
-  .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .eliminate = 0, .pairslimit = 1100, .splitrhs = PETSC_FALSE,
+  .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .eliminate = 0, .pairslimit = 1100,
+  .twicefrom = 4000000, .pairstwice = PETSC_FALSE, .splitrhs = PETSC_FALSE,
   .diagonals = PolderMatGetDeviceDia, .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
   .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice,
   .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice,

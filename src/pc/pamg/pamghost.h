@@ -99,10 +99,10 @@ static PetscErrorCode LEVEL_NAME(PamgZero)(PamgLevel *L, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LEVEL_NAME(PamgAdd)(PamgLevel *L, const void *w, void *x)
+static PetscErrorCode LEVEL_NAME(PamgCombine)(PamgLevel *L, PetscReal alpha, const void *w, PetscReal beta, void *x)
 {
   PetscFunctionBegin;
-  LEVEL_KERNEL(PolderLevelCombine)(L->n, 1, 1, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)x);
+  LEVEL_KERNEL(PolderLevelCombine)(L->n, (LEVEL_VALUE)alpha, (LEVEL_VALUE)beta, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,7 +276,8 @@ static PetscErrorCode LEVEL_NAME(PamgSubstitute)(PamgLevel *L, const void *xc, v
 // clang-format off
 const PamgSteps LEVEL_STEPS = {
   .begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong),
-  .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond),
+  .zero = LEVEL_NAME(PamgZero), .combine = LEVEL_NAME(PamgCombine), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst),
+  .second = LEVEL_NAME(PamgSecond),
   .solve = PCPAMGSolve, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter),
   .eliminate = LEVEL_NAME(PamgEliminate), .substitute = LEVEL_NAME(PamgSubstitute),
   .blocks = LEVEL_NAME(PamgBlockStep), .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward),

@@ -162,6 +162,8 @@ typedef struct {
   PetscScalar      *ownval;          /* values of these diagonals */
   PetscBool         half;            /* symmetric matrix of which only the main and the upper diagonals are stored */
   PetscReal         eigenvalue;      /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
+  PetscBool         twice;           /* a cycle visits it twice */
+  PetscReal         length[2];       /* of the steps of the two visits, but for those of a K-cycle */
   PetscReal         bound;           /* Gershgorin's bound for it, on this process; 0: not computed */
   PetscBool         bydiagonals;     /* the local block is stored by diagonals */
   PetscBool         manydiagonals;   /* on the device: the diagonals were counted and are too many */
@@ -211,9 +213,10 @@ typedef struct {
 
 /* The options come first, up to place: PamgWhole.alone gets a copy of them */
 typedef struct {
-  PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
-  PetscInt      eliminate;                                                        /* the most neighbours of a row that is eliminated, 0: none */
-  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanteliminate, wantlimit; /* as requested; PETSC_DECIDE: chosen by the place of the levels */
+  PetscInt passes, maxlevels, coarselimit, gatherlimit, klevels;
+  PetscInt eliminate; /* the most neighbours of a row that is eliminated, 0: none */
+  /* As requested; PETSC_DECIDE: chosen by the place of the levels */
+  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit;
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;
@@ -277,12 +280,6 @@ static inline PetscInt PamgGatherLimit(const PC_PAMG *pamg, const PamgLevel *L)
   return pamg->place->device && (L->border.B.dir > 0 || PolderHaloOnlyLaunches(L->halo)) ? 300000 : 8000;
 }
 
-/* Level l > 0 may use the K-cycle. What eliminated rows leave is as far from solved as the level that they belong to: one of the two does the second visit */
-static inline PetscBool PamgVisitsTwice(const PC_PAMG *pamg, PetscInt l)
-{
-  return (PetscBool)(l + 1 < pamg->nlevel && !(l && pamg->level[l - 1].eliminates) && (pamg->cycle == PAMG_W || (pamg->cycle == PAMG_K && l <= pamg->klevels)));
-}
-
 /* Do the rows of level l come from what an elimination left? */
 static inline PetscBool PamgEliminatedAbove(const PC_PAMG *pamg, PetscInt l)
 {
@@ -301,7 +298,7 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
     {1.15, 1.3, 1.4}  // W
   };
 
-  if (pamg->level[l].isgrid || (pamg->cycle == PAMG_K && PamgVisitsTwice(pamg, l + 1))) return 1;
+  if (pamg->level[l].isgrid || (pamg->cycle == PAMG_K && pamg->level[l + 1].twice)) return 1;
   if (pamg->overcorrection > 0) return pamg->overcorrection;
   if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
   return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
@@ -571,6 +568,15 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherValues(MPI_Comm, const PolderCSR *own, P
 PETSC_INTERN PetscErrorCode PCPAMGAgreePlaces(MPI_Comm, PamgLevel *, PetscBool known, PetscBool *all);
 /* Replaces place[] of this process, on the host, by that of all processes, NULL unless every process has one; and grid.thin[] by that of the whole level */
 PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces(MPI_Comm, PamgLevel *, PetscInt64 **place);
+
+/* pamgvisits.c: levels that a cycle visits twice */
+/* Which these are, once the number of levels and their sizes are known */
+PETSC_INTERN void PCPAMGChooseVisits(PC_PAMG *);
+/*
+  The lengths of the steps x = length[0] B b and x += length[1] B (b - A x), where B is one visit: those of the Chebyshev polynomial of degree two for the
+  eigenvalues of B A. They keep the cycle definite where two steps of length 1 do not, which end with eigenvalues of 2. Collective
+*/
+PETSC_INTERN PetscErrorCode PCPAMGSetLengths(PC_PAMG *);
 
 /* pamgcycle.c: x = M^-1 b with vectors like those of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGCycle(PC_PAMG *, const void *b, void *x);

@@ -175,13 +175,13 @@ static PetscErrorCode PamgZero(PamgLevel *L, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgAdd(PamgLevel *L, const void *w, void *x)
+static PetscErrorCode PamgCombine(PamgLevel *L, PetscReal alpha, const void *w, PetscReal beta, void *x)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelCombine_CUDA(L->singleprecision, L->n, 1, 1, w, x, stream));
+  PolderLaunch(PolderLevelCombine_CUDA(L->singleprecision, L->n, alpha, beta, w, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -463,7 +463,7 @@ static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 // clang-format off
 const PamgSteps PamgStepsDevice = {
   .begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong,
-  .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond,
+  .zero = PamgZero, .combine = PamgCombine, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond,
   .solve = PamgSolve, .last = PamgLast, .gather = PamgGather, .scatter = PamgScatter,
   .blocks = PamgBlockStep, .forward = PamgForward, .backward = PamgBackward,
 };

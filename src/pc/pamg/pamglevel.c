@@ -201,7 +201,7 @@ static void PamgVectors(PC_PAMG *pamg, size_t *bytes)
   *bytes = 0;
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PamgLevel      *L    = &pamg->level[l];
-    const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
+    const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = L->twice;
 
     L->bytes = PamgBytes(pamg, L, (PetscBool)!l);
     if (l || pamg->precision != PAMG_DOUBLE) {

@@ -257,6 +257,7 @@ static PetscErrorCode PamgBuild(PC pc)
   }
   PetscCall(PCPAMGFreePlaces(pamg));
   if (pc->failedreason || PamgNeedsDouble(pamg)) PetscFunctionReturn(PETSC_SUCCESS);
+  PCPAMGChooseVisits(pamg);
   PetscCall(PCPAMGSetUpWork(pamg));
   ++pamg->nsetup;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -310,7 +311,7 @@ static PetscErrorCode PamgLogSetUp(const PC_PAMG *pamg, PetscBool refresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets up the smoothers' bounds and the solver of the last level */
+/* Sets up the smoothers' bounds, the solver of the last level and the second visits */
 static PetscErrorCode PamgSetUpSolvers(PC pc)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
@@ -318,6 +319,7 @@ static PetscErrorCode PamgSetUpSolvers(PC pc)
   PetscFunctionBegin;
   if (pamg->smoother == PAMG_CHEBYSHEV) PetscCall(pamg->setup->estimate(pc));
   PetscCall(PCPAMGSetUpCoarse(pc));
+  if (!pc->failedreason) PetscCall(PCPAMGSetLengths(pamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -48,6 +48,8 @@ struct _PamgSetUpSteps {
   /* Defaults of options */
   PamgSmoother smoother;
   PetscInt     smoothings, klevels, eliminate, pairslimit; /* pairslimit: rows of the last level where the one before has pairs */
+  PetscInt     twicefrom;                                  /* rows a process from which a V-cycle visits a level twice */
+  PetscBool    pairstwice;                                 /* and then coarser levels of pairs, too */
   PetscBool    splitrhs;                                   /* every smoother, not only Gauss-Seidel, needs L->localrhs */
   /* The diagonals of a matrix that stores them there, else NULL */
   PetscErrorCode (*diagonals)(Mat, const PolderDia **);

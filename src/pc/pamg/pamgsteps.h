@@ -22,8 +22,8 @@ struct _PamgSteps {
   /* x += scale P xc */
   PetscErrorCode (*prolong)(PamgLevel *, PetscReal scale, void *xc, void *x);
   PetscErrorCode (*zero)(PamgLevel *, void *x);
-  /* x += w */
-  PetscErrorCode (*add)(PamgLevel *, const void *w, void *x);
+  /* x = beta x + alpha w, which may be x */
+  PetscErrorCode (*combine)(PamgLevel *, PetscReal alpha, const void *w, PetscReal beta, void *x);
   /* v = A x and the sums of a K-cycle: of its first step when w is NULL, else of its second */
   PetscErrorCode (*dots)(PamgLevel *, const void *x, const void *b, const void *w, void *v, PetscReal sum[]);
   /* b -= (alpha / rho) v; *again: a second step is needed */
@@ -56,6 +56,8 @@ static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 
 /* pamgcycle.c: b may be overwritten when l > 0 */
 PETSC_INTERN PetscErrorCode PCPAMGSolve(PC_PAMG *, PetscInt l, void *b, void *x);
+/* One cycle on level l < nlevel - 1 with zero initial guess */
+PETSC_INTERN PetscErrorCode PCPAMGCycleOnce(PC_PAMG *, PetscInt l, const void *b, void *x);
 /* pamghost.c, pamglaunch.c. Gauss-Seidel takes the rows in order on the host and by colours on the device */
 PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsHalf, PamgStepsDevice;
 /* pamgapply.c */
