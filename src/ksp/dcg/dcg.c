@@ -232,7 +232,8 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    reached.
 
    On CUDA vectors the scalars of the iteration stay on the device and the host follows the norms without making it wait, with the residual norm
-   of the convergence test unpreconditioned or none; other norms and `KSPDCGSetFlexible()` work through the operations of the vectors. The result,
+   of the convergence test unpreconditioned or none, and natural beside most preconditioners without deflation vectors. `KSPDCGSetFlexible()` and the
+   preconditioned norm work through the operations of the vectors. The result,
    the history and the count do not depend on how far the host is behind, and are the same bit for bit from run to run.
 
    On several processes with few rows each all inner products of an iteration are made in one sum over the processes (`-ksp_dcg_reductions`).

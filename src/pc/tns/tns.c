@@ -315,7 +315,8 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
    not depend on the number of processes as long as the global numbering is the same. It does depend on the numbering.
 
    L D^-1 is strictly lower triangular, so K is unit lower triangular: M^-1 is symmetric and positive definite for every symmetric A with
-   a positive diagonal, without any condition on the norm of L D^-1. Rows with a zero, negative or missing diagonal are an error.
+   a positive diagonal, without any condition on the norm of L D^-1. A row with a zero, negative or missing diagonal
+   ends the solve with `KSP_DIVERGED_PC_FAILED`.
 
    A must be symmetric: the strictly upper part is taken as L^T. For an A that is not, the apply is
    sum (-D^-1 U)^j D^-1 sum (-L D^-1)^j, usable with `KSPGMRES` but not with `KSPCG`.
@@ -326,7 +327,7 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
 
    With `-pc_tns_precision single` the triangles and the inverse diagonal are copied to single precision, for two thirds of the bytes of an apply
    on diagonals; vectors and sums stay in double precision. M^-1 belongs to the rounded matrix, is also symmetric and positive definite, and takes nearly the
-   same iterations. Entries beyond the range of single precision are an error.
+   same iterations. Entries beyond the range of single precision end the solve with `KSP_DIVERGED_PC_FAILED`.
 
    With CUDA vectors and a matrix on the device (the types of this library, or `MATAIJCUSPARSE`) the set-up and the apply run there. Two sweeps over
    a triangle of a 5- or 7-point stencil by diagonals are then one kernel, also on several GPUs of one host. `-ksp_view` says whether they are.
