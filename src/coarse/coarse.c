@@ -43,6 +43,7 @@ PetscErrorCode PolderCoarseReset(PolderCoarse c)
   c->solver         = NULL;
   c->nleftnull = c->nleftzero = c->nleftdep = 0;
   c->cond                                   = -1;
+  c->leastpivot                             = 0;
   c->nsolve = c->nits = c->nfailed = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,6 +170,13 @@ PetscErrorCode PolderCoarseIsFinite(PolderCoarse c, PetscBool *finite)
 {
   PetscFunctionBegin;
   *finite = (PetscBool)!c->bad;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseIsSemidefinite(PolderCoarse c, PetscBool *semidefinite)
+{
+  PetscFunctionBegin;
+  *semidefinite = (PetscBool)(c->leastpivot > -POLDER_COARSE_NEGATIVE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

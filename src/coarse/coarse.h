@@ -44,6 +44,8 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse, PetscInt d, co
 PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
 /* FALSE: E has an infinite entry or NaN, the set-up ended early, and a solve is an error. The same on all processes */
 PETSC_INTERN PetscErrorCode PolderCoarseIsFinite(PolderCoarse, PetscBool *);
+/* FALSE: the factor on the host has met a pivot that is negative beyond rounding, and left out its column. The same on all processes */
+PETSC_INTERN PetscErrorCode PolderCoarseIsSemidefinite(PolderCoarse, PetscBool *);
 /* Number of columns in use: d minus those left out */
 PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */

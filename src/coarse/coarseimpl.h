@@ -7,6 +7,9 @@
 #include <petscksp.h>
 #include <petscsf.h>
 
+/* A pivot of E, scaled to unit diagonal, below minus this is no rounding of zero */
+#define POLDER_COARSE_NEGATIVE 1e-6
+
 /* A diagonal entry of E below this fraction of the largest one counts as zero */
 #define POLDER_COARSE_ZERO (5 * PETSC_MACHINE_EPSILON)
 
@@ -47,6 +50,7 @@ struct _n_PolderCoarse {
   PetscInt                  d, nl, *gl;
   PetscInt                  nleftnull, nleftzero, nleftdep; /* columns left out: kernel of A, zero, dependent on others */
   PetscReal                 cond, resid;                    /* of E scaled to unit diagonal; cond < 0: unknown */
+  PetscReal                 leastpivot;                     /* the smallest pivot of E scaled to unit diagonal, if that is negative, on the host */
   /* Types inverse and cholesky on the host: S = D^-1/2 E D^-1/2, renumbered for a small envelope */
   PetscInt                 *ei, *ej;       /* E as CSR in the renumbered columns, the same on every process */
   PetscScalar              *ev;            /* values of S */

@@ -193,7 +193,7 @@ static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
     }
     c->nleftdep += PolderSkylineFactorExcess_Host(d, c->first, c->ptr, f, v, noise, c->L, c->drop);
     PetscCall(PetscFree3(f, v, noise));
-  } else c->nleftdep += PolderSkylineFactor_Host(d, c->first, c->ptr, tol, c->L, c->drop);
+  } else c->nleftdep += PolderSkylineFactor_Host(d, c->first, c->ptr, tol, c->L, c->drop, &c->leastpivot);
   for (PetscInt i = 0; i < d; ++i) {
     const PetscLogDouble width = i - c->first[i] + 1;
 

@@ -13,7 +13,7 @@ static inline PetscScalar PolderDot_Private(PetscInt n, const PetscScalar *PETSC
   return sum + ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
 }
 
-PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal tol, PetscScalar L[], char drop[])
+PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal tol, PetscScalar L[], char drop[], PetscReal *least)
 {
   PetscInt ndrop = 0;
 
@@ -30,6 +30,7 @@ PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size
         Li[j - fi] = drop[j] ? 0 : (Li[j - fi] - PolderDot_Private(j - k0, Li + (k0 - fi), Lj + (k0 - fj))) / Lj[j - fj];
       }
       pivot = PetscRealPart(Li[len] - PolderDot_Private(len, Li, Li));
+      if (pivot < *least) *least = pivot;
       if (pivot > tol) {
         Li[len] = PetscSqrtReal(pivot);
         continue;

@@ -7,9 +7,10 @@
 /* Host: row i of a lower triangle is L[ptr[i] .. ptr[i+1]), columns first[i] .. i */
 /*
   Cholesky factorisation in place. Rows with drop[i] set, and rows whose pivot is at most tol, become rows of the identity. Returns the number of rows dropped
-  because of their pivot.
+  because of their pivot. *least <- the smallest pivot, if that is smaller
 */
-PETSC_INTERN PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal tol, PetscScalar L[], char drop[]);
+PETSC_INTERN PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal tol, PetscScalar L[], char drop[],
+                                               PetscReal *least);
 /*
   The same for a matrix S with nonpositive off-diagonal entries, computed from S v = f with v > 0, f >= 0. It makes no subtraction, so each entry is accurate
   to rounding. A pivot of at most noise[] counts as zero; eliminating a row adds its noise to the rows it updates. f[] and noise[] are overwritten.

@@ -14,6 +14,7 @@ typedef enum {
   NOTANUMBER,
   INFINITE,
   INDEFINITE,
+  INDEFINITE_LAST, // the first level is the last
   SHELL,
   NONSQUARE,
   SINGLE,
@@ -37,6 +38,7 @@ static const char *const names[] = {"zero diagonal",
                                     "not a number",
                                     "infinite",
                                     "not definite",
+                                    "not definite in one row",
                                     "shell matrix",
                                     "not square",
                                     "single precision",
@@ -66,9 +68,14 @@ static PetscErrorCode LocalRows(Bad bad, PetscInt N, PetscInt *n)
 /* 5-point stencil on nx by ny nodes, spoilt */
 static PetscErrorCode CreateBad(Bad bad, Mat *A)
 {
-  const PetscInt nx = bad == ONE ? 1 : bad == LARGE_LAST ? 240 : bad == POSITIVE || bad == INDEFINITE ? 90 : 30, ny = nx, N = nx * ny, row = N / 2;
-  PetscInt       start, end, n;
-  char           type[64] = MATAIJ;
+  const PetscInt nx = bad == ONE                           ? 1
+                    : bad == LARGE_LAST                    ? 240
+                    : bad == INDEFINITE_LAST               ? 18
+                    : bad == POSITIVE || bad == INDEFINITE ? 90
+                                                           : 30,
+                 ny = nx, N = nx * ny, row = N / 2;
+  PetscInt start, end, n;
+  char     type[64] = MATAIJ;
 
   PetscFunctionBeginUser;
   PetscCall(LocalRows(bad, N, &n));
@@ -108,6 +115,7 @@ static PetscErrorCode CreateBad(Bad bad, Mat *A)
     }
     if (i == row && bad == ZERO) diagonal = 0;
     if (i == row && bad == NEGATIVE) diagonal = -4;
+    if (i == row && bad == INDEFINITE_LAST) diagonal = 0.1;
     if (fixed) diagonal = 1;
     if (i != row || bad != MISSING) PetscCall(MatSetValue(*A, i, i, scale * diagonal, INSERT_VALUES));
   }

@@ -118,7 +118,7 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
 {
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
   PamgLevel *L    = &pamg->level[pamg->nlevel - 1];
-  PetscBool  constant, finite;
+  PetscBool  constant, finite, semidefinite;
 
   PetscFunctionBegin;
   pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
@@ -139,5 +139,9 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
   if (!finite)
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
                    "PC of type pamg finds entries on its last level that are not finite numbers: check how the matrix was assembled");
+  PetscCall(PolderCoarseIsSemidefinite(pamg->coarse, &semidefinite));
+  if (!semidefinite)
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type pamg needs a positive definite matrix and this one is not: a pivot of its last level is negative");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
