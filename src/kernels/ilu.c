@@ -229,6 +229,12 @@ void PolderIluPack_Host(const PolderIlu *ilu, const PetscScalar val[], const Pol
 #undef ILU_VALUE
 #undef ILU_NAME
 
+void PolderIluCompact_Host(const PolderIlu *ilu, PetscBool single, const void *val, PolderIluCompact *compact)
+{
+  if (single) PolderIluMakeCompactSingle(ilu, (const float *)val, compact);
+  else PolderIluMakeCompactDouble(ilu, (const PetscScalar *)val, compact);
+}
+
 void PolderIluSolve_Host(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v)
 {
   if (single) PolderIluSolveSingle(ilu, (const float *)val, v);

@@ -12,15 +12,22 @@
 
 #define POLDER_ILU_SLICE 32
 
+/* The entries of the factors that are not zero, row after row: row i of triangle t has ptr[t][i] .. ptr[t][i + 1] of col[] and of val[], in their precision */
 typedef struct {
-  PetscInt        nblock, nrow, nz;         /* nz: entries of both triangles, with those that only fill slices */
-  PetscInt        largest, widest, deepest; /* the most rows of a block, rows of a level, levels of a block */
-  const PetscInt *row;                      /* [nblock + 1] first row of each block */
-  const PetscInt *level;                    /* [nblock + 1] first level of each block */
-  const PetscInt *first;                    /* [level[nblock] + 1] first row of each level */
-  const PetscInt *start[2];                 /* strictly lower, strictly upper: [number of slices + 1] first entry of each slice */
-  const PetscInt *col;                      /* [nz] row numbers within the block, ascending; an entry that only fills the slice has the number of its own row */
-  const PetscInt *source;                   /* [nz + nrow] position in the values of the matrix of each entry and then of each diagonal entry; -1: none */
+  PetscInt *ptr[2], *col;
+  void     *val;
+} PolderIluCompact;
+
+typedef struct {
+  PetscInt                nblock, nrow, nz;         /* nz: entries of both triangles, with those that only fill slices */
+  PetscInt                largest, widest, deepest; /* the most rows of a block, rows of a level, levels of a block */
+  const PetscInt         *row;                      /* [nblock + 1] first row of each block */
+  const PetscInt         *level;                    /* [nblock + 1] first level of each block */
+  const PetscInt         *first;                    /* [level[nblock] + 1] first row of each level */
+  const PetscInt         *start[2];                 /* strictly lower, strictly upper: [number of slices + 1] first entry of each slice */
+  const PetscInt         *col;     /* [nz] row numbers within the block, ascending; an entry that only fills the slice has the number of its own row */
+  const PetscInt         *source;  /* [nz + nrow] position in the values of the matrix of each entry and then of each diagonal entry; -1: none */
+  const PolderIluCompact *compact; /* on the host: what solves by levels read in place of the slices; NULL: nothing */
 } PolderIlu;
 
 typedef struct {
@@ -73,6 +80,11 @@ typedef struct {
   PetscScalar       *sweepx[2]; /* [nrow] work of the sweeps */
 } PolderIluVectors;
 
+/*
+  The entries of val[] in compact form, on the host; compact->col = NULL: only compact->ptr, from which the sizes follow. Where levels have few rows a slice is
+  read in pieces, each of which touches the memory of all of it
+*/
+PETSC_INTERN void PolderIluCompact_Host(const PolderIlu *ilu, PetscBool single, const void *val, PolderIluCompact *compact);
 /*
   U^-1 D^-1 L^-1 of each block; single: val[] is float. n sweeps in place of T^-1 b, T = I + N: x_0 = b, x_k+1 = b - N x_k, which is b - N b + ... of
   n + 1 terms; so U = L^T gives a symmetric operator

@@ -17,6 +17,44 @@ static void ILU_NAME(PolderIluRows)(const PolderIlu *ilu, int t, PetscInt i0, Pe
   }
 }
 
+static void ILU_NAME(PolderIluMakeCompact)(const PolderIlu *ilu, const ILU_VALUE val[], PolderIluCompact *to)
+{
+  PetscInt n = 0;
+
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt i = 0; i < ilu->nrow; ++i) {
+      const PetscInt s = i / POLDER_ILU_SLICE;
+
+      to->ptr[t][i] = n;
+      for (PetscInt p = ilu->start[t][s] + i % POLDER_ILU_SLICE; p < ilu->start[t][s + 1]; p += POLDER_ILU_SLICE) {
+        if (val[p] == 0) continue;
+        if (to->col) {
+          to->col[n]                = ilu->col[p];
+          ((ILU_VALUE *)to->val)[n] = val[p];
+        }
+        ++n;
+      }
+    }
+    to->ptr[t][ilu->nrow] = n;
+  }
+}
+
+static inline PetscScalar ILU_NAME(PolderIluCompactRow)(const PolderIluCompact *c, int t, PetscInt i, PetscScalar sum, const PetscScalar x[])
+{
+  for (PetscInt p = c->ptr[t][i]; p < c->ptr[t][i + 1]; ++p) sum -= ((const ILU_VALUE *)c->val)[p] * x[c->col[p]];
+  return sum;
+}
+
+/* The rows of a block one after the other, in place */
+static void ILU_NAME(PolderIluInOrder)(const PolderIlu *ilu, PetscInt b, const ILU_VALUE inverse[], PetscScalar x[])
+{
+  const PolderIluCompact *c  = ilu->compact;
+  const PetscInt          r0 = ilu->row[b], r1 = ilu->row[b + 1];
+
+  for (PetscInt i = r0; i < r1; ++i) x[i] = ILU_NAME(PolderIluCompactRow)(c, 0, i, x[i], x + r0);
+  for (PetscInt i = r1 - 1; i >= r0; --i) x[i] = ILU_NAME(PolderIluCompactRow)(c, 1, i, inverse[i] * x[i], x + r0);
+}
+
 /* The rows of a block level after level, in place */
 static void ILU_NAME(PolderIluLevels)(const PolderIlu *ilu, PetscInt b, const ILU_VALUE val[], PetscScalar x[])
 {
@@ -45,6 +83,7 @@ static void ILU_NAME(PolderIluSolve)(const PolderIlu *ilu, const ILU_VALUE val[]
 
     for (PetscInt i = r0; i < r1; ++i) first[i] = PolderIluRead(v, i);
     if (v->sweeps) ILU_NAME(PolderIluSweeps)(ilu, b, val, v);
+    else if (ilu->compact) ILU_NAME(PolderIluInOrder)(ilu, b, val + ilu->nz, v->x);
     else ILU_NAME(PolderIluLevels)(ilu, b, val, v->x);
     for (PetscInt i = r0; v->to && i < r1; ++i) {
       if (v->to[i] >= 0) v->z[v->to[i]] = v->x[i];

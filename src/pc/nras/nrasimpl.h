@@ -101,13 +101,14 @@ enum {
 
 /* At a place */
 typedef struct {
-  PolderIlu    ilu, kept; /* kept: what is solved with; without dropping the same */
-  PetscInt    *keptstart, *keptcol;
-  PetscInt    *array[NRAS_NARRAY];
-  PetscScalar *weight;                         /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
-  PetscScalar *x, *sweepx[2], *ghost, *ghostz; /* work */
-  void        *val;
-  PetscBool    pattern, values; /* what is up to date */
+  PolderIlu        ilu, kept; /* kept: what is solved with; without dropping the same */
+  PetscInt        *keptstart, *keptcol;
+  PolderIluCompact compact; /* of kept, on the host, where levels have few rows */
+  PetscInt        *array[NRAS_NARRAY];
+  PetscScalar     *weight;                         /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
+  PetscScalar     *x, *sweepx[2], *ghost, *ghostz; /* work */
+  void            *val;
+  PetscBool        pattern, values; /* what is up to date */
 } NRASAt;
 
 /* Of this process, for the view */
