@@ -39,12 +39,14 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     .nc              = H->nc,
     .nz              = H->nz,
     .eigenvalue      = H->eigenvalue,
+    .twice           = H->twice,
+    .length          = {H->length[0],     H->length[1]         },
     .overcorrection  = H->overcorrection,
     .bound           = H->bound,
     .grid            = H->grid,
     .isgrid          = H->isgrid,
     .singleprecision = (PetscBool)(pamg->precision != PAMG_DOUBLE),
-    .M               = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off, .bfloat = H->M.bfloat}
+    .M               = { .n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off, .bfloat = H->M.bfloat}
   };
   PetscCall(Copy(memory, size * n, H->dinv, &D->dinv));
   D->M.dinv = D->dinv;
