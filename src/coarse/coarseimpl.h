@@ -8,7 +8,7 @@
 #include <petscsf.h>
 
 /* A pivot of E, scaled to unit diagonal, below minus this is no rounding of zero */
-#define POLDER_COARSE_NEGATIVE 1e-6
+#define POLDER_COARSE_NEGATIVE 1e-3
 
 /* A diagonal entry of E below this fraction of the largest one counts as zero */
 #define POLDER_COARSE_ZERO (5 * PETSC_MACHINE_EPSILON)

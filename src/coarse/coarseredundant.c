@@ -320,7 +320,8 @@ static PetscErrorCode PolderCoarseFactorSafely(PolderCoarse c)
     if (exact && (noisy || c->nleftdep || c->cond * PETSC_MACHINE_EPSILON >= POLDER_COARSE_SINGULAR)) {
       PetscCall(PetscArraycpy(c->drop, drop, d));
       PetscCall(PetscArraycpy(c->scale, scale, d));
-      c->nleftdep = 0;
+      c->nleftdep   = 0;
+      c->leastpivot = 0; // the excess is not negative, so neither is E: pivots were of rounding
       PetscCall(PolderCoarseFactor(c, -1));
       PetscCall(PolderCoarseAssess(c));
       break;
