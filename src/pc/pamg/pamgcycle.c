@@ -169,7 +169,7 @@ static PetscErrorCode PamgTwoVisits(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 
   PetscFunctionBegin;
   PetscCall(PCPAMGCycleOnce(pamg, l, b, x));
-  PetscCall(pamg->steps->combine(L, 0, x, L->length[0], x));
+  if (L->length[0] != 1) PetscCall(pamg->steps->combine(L, 0, x, L->length[0], x));
   PetscCall(pamg->steps->residual(L, b, x, b, NULL));
   PetscCall(PCPAMGCycleOnce(pamg, l, b, L->correction));
   PetscCall(pamg->steps->combine(L, L->length[1], L->correction, 1, x));

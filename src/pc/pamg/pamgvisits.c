@@ -59,15 +59,15 @@ static PetscErrorCode PamgStretch(PC_PAMG *pamg, PetscInt l, PetscReal *longest)
 {
   PamgLevel *L = &pamg->level[l];
   PetscReal *sum, here[POLDER_KSUMS_FIRST];
+  void      *b[2] = {L->b, L->correction};
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, POLDER_KSUMS_FIRST, &sum));
   PolderRun(pamg->place, PolderLevelSeed, L->singleprecision, L->n, L->x);
-  PetscCall(pamg->steps->dots(L, L->x, L->x, NULL, L->b, sum)); // b = A x has the magnitude of A
+  PetscCall(pamg->steps->dots(L, L->x, L->x, NULL, b[0], sum)); // b = A x has the magnitude of A
   for (PetscInt k = 0; k < PAMG_TWICE_STEPS; ++k) {
-    PetscCall(PCPAMGCycleOnce(pamg, l, L->b, L->x));
-    PetscCall(pamg->steps->dots(L, L->x, L->b, NULL, L->correction, sum));
-    PetscCall(pamg->steps->combine(L, 1, L->correction, 0, L->b));
+    PetscCall(PCPAMGCycleOnce(pamg, l, b[k % 2], L->x));
+    PetscCall(pamg->steps->dots(L, L->x, b[k % 2], NULL, b[1 - k % 2], sum));
   }
   PetscCall(PolderPlaceTake(pamg->place, POLDER_KSUMS_FIRST, sum, here));
   PetscCall((*pamg->place->free)(&sum));
