@@ -76,6 +76,16 @@ static PetscErrorCode CheckCase(const Case *c, PetscBool measure)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckCases(size_t n, const Case cases[])
+{
+  PetscBool measure;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-measure", &measure)); // to print the counts
+  for (size_t k = 0; k < n; ++k) PetscCall(CheckCase(&cases[k], measure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestIterations(void)
 {
   // clang-format off
@@ -101,11 +111,8 @@ static PetscErrorCode TestIterations(void)
     {{{255, 255, 1}, GRID_BUBBLES, 1e3, GRID_NEUMANN, {0}},             12, 10, PETSC_TRUE },
   };
   // clang-format on
-  PetscBool measure;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-measure", &measure)); // to print the counts
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); ++k) PetscCall(CheckCase(&cases[k], measure));
+  PetscCall(CheckCases(PETSC_STATIC_ARRAY_LENGTH(cases), cases));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,11 +132,8 @@ static PetscErrorCode TestSizes(void)
     {{{1, 1, 1500}, GRID_ONE, 1, GRID_NEUMANN, {0}},       5, 5, PETSC_TRUE},
   };
   // clang-format on
-  PetscBool measure;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-measure", &measure));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); ++k) PetscCall(CheckCase(&cases[k], measure));
+  PetscCall(CheckCases(PETSC_STATIC_ARRAY_LENGTH(cases), cases));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
