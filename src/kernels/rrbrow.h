@@ -1,5 +1,5 @@
 /*
-  Node bodies of the repeated red-black factorisation (docs/methods.md), which host and device share.
+  Node bodies of the repeated red-black factorisation (docs/methods/rrb.md), which host and device share.
   A grid of nx by ny nodes is stored in quarters: node (2u, 2v) is r1(u, v), (2u+1, 2v) is b1(u, v), (2u, 2v+1) is b2(u, v) and (2u+1, 2v+1) is r2(u, v),
   which is node (u, v) of the next grid. All arrays of a grid have the same shape: rows of pitch values, surrounded by a border of zeros, which also replaces
   the nodes that a grid of odd size lacks. Index 0 of an array is node (0, 0); array f begins at f * size; p = v * pitch + u.

@@ -172,7 +172,7 @@ static PetscErrorCode TestMany(void)
   PetscFunctionReturn(0);
 }
 
-/* Grids of odd size, whose parts begin within a line: docs/methods.md has these counts */
+/* Grids of odd size, whose parts begin within a line: docs/methods/pamg.md has these counts */
 static PetscErrorCode TestParts(void)
 {
   static const struct {

@@ -105,7 +105,7 @@ PetscErrorCode TestHard(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The table of docs/methods.md, which no test compares */
+/* The table of docs/methods/idrs.md, which no test compares */
 PetscErrorCode TestCounts(void)
 {
   static const char *const solvers[] =
