@@ -260,10 +260,13 @@ static RedBlack RedBlackCreate(PetscInt n, int ngrid, PetscBool single, std::vec
   return M;
 }
 
-/* The grids from number first on, and the rest */
+/* The grids from number first on, the rest, and the passes over them, which the next call replaces */
 static PolderRRBSystem RedBlackFrom(const RedBlack &M, PetscBool single, int first)
 {
-  return {single, (PetscInt)M.step.size() - first, M.step.data() + first, M.n, M.ld, M.inverse, M.b, M.x, NULL};
+  static PolderRRBPass pass[POLDER_RRB_PASSES];
+  const PetscInt       ngrid = (PetscInt)M.step.size(), npass = PolderRRBPassesOfGrid(first, ngrid, 0, pass);
+
+  return {single, ngrid - first, M.step.data() + first, M.n, M.ld, M.inverse, M.b, M.x, NULL, npass, first, pass};
 }
 
 static int RedBlackApply(const RedBlack &M, PetscBool single, const PolderCGRho *rho, void *work)
@@ -272,7 +275,7 @@ static int RedBlackApply(const RedBlack &M, PetscBool single, const PolderCGRho 
   int                   err   = 0;
 
   for (int k = 0; k < M.small && !err; ++k) err = PolderRRBForward_CUDA(single, &M.step[k], stream);
-  if (M.small < M.ngrid && !err) err = PolderRRBSmall_CUDA(&small, RRB_SMALL_ALL, stream);
+  if (M.small < M.ngrid && !err) err = PolderRRBSmall_CUDA(&small, stream);
   for (int k = M.small - 1; k >= 0 && !err; --k) err = PolderRRBBackward_CUDA(single, &M.step[k], k ? NULL : rho, work, stream);
   return err;
 }
@@ -352,7 +355,7 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
       const PolderRRBSystem small = RedBlackFrom(M, single, M.small);
 
       snprintf(name, sizeof(name), "rrb %dx%d and below%s", (int)first, (int)first, single ? ", float" : "");
-      Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first, [&] { return PolderRRBSmall_CUDA(&small, RRB_SMALL_ALL, stream); });
+      Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first, [&] { return PolderRRBSmall_CUDA(&small, stream); });
     }
     Row(grid, single ? "rrb apply and sums, float" : "rrb apply and sums", n * n, (down + up) * rows / n / n + 8.0 * M.n * M.n / n / n,
         [&] { return RedBlackApply(M, single, &rho, work); });

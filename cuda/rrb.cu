@@ -151,7 +151,7 @@ static __global__ void __launch_bounds__(RRB_SMALL_BLOCK) PolderRRBSmallKernel(c
 {
   PolderRelease();
   for (PetscInt k = 1; k < a.ngrid; ++k) RRBPrefetch(a.step[k].c, sizeof(V) * RRB_NCOEF * a.step[k].g.size);
-  if (a.part == RRB_SMALL_ALL) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
+  if (a.n <= POLDER_RRB_SMALL_REST) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
   PolderAwait();
   RRBSweeps<V>(a, [&] { RRBSync(a.cluster); });
 }
@@ -212,18 +212,10 @@ static int RRBSmallLaunch(RRBSmall &a, cudaStream_t stream)
   return cudaLaunchKernelExC(&config, (const void *)PolderRRBSmallKernel<V>, args);
 }
 
-int PolderRRBSmall_CUDA(const PolderRRBSystem *small, PolderRRBPart part, PolderStream stream)
+int PolderRRBSmall_CUDA(const PolderRRBSystem *small, PolderStream stream)
 {
   RRBSmall a = {};
 
-  if (small->ngrid > POLDER_RRB_SMALL_GRIDS) return cudaErrorInvalidValue;
-  a.part    = part;
-  a.ngrid   = small->ngrid;
-  a.n       = small->n;
-  a.ld      = small->ld;
-  a.inverse = small->inverse;
-  a.b       = small->b;
-  a.x       = small->x;
-  for (PetscInt k = 0; k < small->ngrid; ++k) a.step[k] = small->step[k];
+  if (!RRBSmallFill(*small, &a)) return cudaErrorInvalidValue;
   return small->single ? RRBSmallLaunch<float>(a, stream) : RRBSmallLaunch<double>(a, stream);
 }

@@ -178,11 +178,14 @@ static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(cons
 int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, const PolderCGVectors *vectors, PolderCGState *state,
                      void *work, PolderStream stream)
 {
-  RRBCG     a      = {};
-  RRBSmall &b      = a.below;
-  void     *args[] = {&a};
+  RRBCG           a      = {};
+  void           *args[] = {&a};
+  PolderRRBSystem below  = *system;
 
-  if (system->ngrid < 1 || system->ngrid > POLDER_RRB_SMALL_GRIDS + 1) return cudaErrorInvalidValue;
+  ++below.step;
+  --below.ngrid;
+  ++below.base;
+  if (system->ngrid < 1 || !RRBSmallFill(below, &a.below)) return cudaErrorInvalidValue;
   a.first   = system->step[0];
   a.n       = a.first.g.hx * a.first.g.hy + a.first.g.nx / 2 * (a.first.g.ny / 2);
   a.count   = count;
@@ -196,14 +199,6 @@ int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool
   a.w       = vectors->w;
   a.state   = state;
   a.partial = ((PolderReduceScratch *)work)->partial;
-  b.part    = RRB_SMALL_ALL;
-  b.ngrid   = system->ngrid - 1;
-  b.n       = system->n;
-  b.ld      = system->ld;
-  b.inverse = system->inverse;
-  b.b       = system->b;
-  b.x       = system->x;
-  for (PetscInt k = 0; k < b.ngrid; ++k) b.step[k] = system->step[k + 1];
   return cudaLaunchCooperativeKernel((const void *)(system->single ? PolderRRBCGKernel<float> : PolderRRBCGKernel<double>), dim3(PolderMultiprocessors()),
                                      dim3(RRB_CG_BLOCK), args, 0, stream);
 }

@@ -189,15 +189,32 @@ static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s
   if (DOT) part[1] += x1 + (here ? x2[0] : 0.0);
 }
 
-/* All small grids, and the rest */
+/* Grids, the rest, and the passes over them */
 struct RRBSmall {
-  PolderRRBPart      part;
   bool               cluster;
-  PetscInt           ngrid, n, ld;
+  PetscInt           ngrid, n, ld, npass, base;
   const PetscScalar *inverse, *b;
   PetscScalar       *x;
   PolderRRBStep      step[POLDER_RRB_SMALL_GRIDS];
+  PolderRRBPass      pass[POLDER_RRB_PASSES];
 };
+
+/* *a <- the system; its passes are there if it has no more than fit */
+static inline bool RRBSmallFill(const PolderRRBSystem &system, RRBSmall *a)
+{
+  if (system.ngrid > POLDER_RRB_SMALL_GRIDS || system.npass > POLDER_RRB_PASSES) return false;
+  a->ngrid   = system.ngrid;
+  a->n       = system.n;
+  a->ld      = system.ld;
+  a->npass   = system.npass;
+  a->base    = system.base;
+  a->inverse = system.inverse;
+  a->b       = system.b;
+  a->x       = system.x;
+  for (PetscInt k = 0; k < system.ngrid; ++k) a->step[k] = system.step[k];
+  for (PetscInt k = 0; k < system.npass; ++k) a->pass[k] = system.pass[k];
+  return true;
+}
 
 /* Prefetches into the second-level cache, by all threads of the grid */
 static __device__ __forceinline__ void RRBPrefetch(const void *a, size_t bytes)
@@ -252,39 +269,67 @@ static __device__ __forceinline__ void RRBRest(const RRBSmall &a, const RRBCrew 
   }
 }
 
-/* Executes the passes that a.part selects, by all warps of the grid, with sync() as barrier */
+/* The second visit of a grid: node after node */
+template <class Body>
+static __device__ __forceinline__ void RRBNodes(const PolderRRBPlane &g, const RRBCrew &crew, Body body)
+{
+  if (crew.warp == PETSC_MAX_INT) return;
+  for (PetscInt i = crew.warp * 32 + threadIdx.x % 32; i < g.nx * g.ny; i += crew.warps * 32) {
+    const PetscInt y = i / g.nx;
+
+    body((ptrdiff_t)y * g.pitch + (i - y * g.nx));
+  }
+}
+
+static __device__ __forceinline__ void RRBResidual(const PolderRRBStep &s, const RRBCrew &crew)
+{
+  RRBNodes(s.plane, crew, [&](ptrdiff_t p) { s.d[p] = s.r[p] - s.length[0] * PolderRRBNine(s.plane.size, s.plane.pitch, s.a, s.v, p); });
+}
+
+static __device__ __forceinline__ void RRBCombine(const PolderRRBStep &s, const RRBCrew &crew)
+{
+  RRBNodes(s.plane, crew, [&](ptrdiff_t p) { s.x[p] = s.length[0] * s.v[p] + s.length[1] * s.x[p]; });
+}
+
+template <class V>
+static __device__ __forceinline__ void RRBPass(const RRBSmall &a, const PolderRRBPass &pass, const RRBCrew &crew)
+{
+  if (pass.type == RRB_PASS_REST) {
+    RRBRest(a, crew);
+    return;
+  }
+  const PolderRRBStep &step = a.step[pass.grid - a.base];
+
+  if (pass.type == RRB_PASS_RESIDUAL) RRBResidual(step, crew);
+  else if (pass.type == RRB_PASS_COMBINE) RRBCombine(step, crew);
+  else {
+    const PolderRRBStep s   = PolderRRBVisitStep(step, pass.visit);
+    const RRBStrips     cut = RRBShare(s.g, crew.warps);
+    double              part[2];
+
+    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps) {
+      const PetscInt v0 = i / cut.tiles * cut.steps, v1 = min(v0 + cut.steps, s.g.hy);
+
+      if (pass.type == RRB_PASS_FORWARD) RRBForward<V>(s, i % cut.tiles, v0, v1);
+      else RRBBackward<false, V>(s, i % cut.tiles, v0, v1, part);
+    }
+  }
+}
+
+/* All passes, by all warps of the grid, with sync() as barrier */
 template <class V, class Sync>
 static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
 {
-  const RRBCrew rest = RRBCrewFor(a.n);
-  double        part[2];
-  const auto    meet = [&](bool alone) {
-    if (!alone) sync();
-    else if (blockIdx.x == 0) __syncthreads();
-  };
+  bool before = false;
 
-  for (PetscInt k = 0; k < a.ngrid && a.part != RRB_SMALL_BACKWARD; ++k) {
-    const PolderRRBStep &s    = a.step[k];
-    const RRBCrew        crew = RRBCrewFor(s.g);
-    const RRBStrips      cut  = RRBShare(s.g, crew.warps);
+  for (PetscInt i = 0; i < a.npass; ++i) {
+    const PolderRRBPass pass = a.pass[i];
+    const RRBCrew       crew = pass.type == RRB_PASS_REST ? RRBCrewFor(a.n) : RRBCrewFor(a.step[pass.grid - a.base].g);
 
-    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps)
-      RRBForward<V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy));
-    if (k + 1 < a.ngrid) meet(crew.alone && RRBCrewFor(a.step[k + 1].g).alone);
-    else if (a.part == RRB_SMALL_ALL) meet(crew.alone && rest.alone);
-  }
-  if (a.part == RRB_SMALL_ALL) {
-    RRBRest(a, rest);
-    if (a.ngrid) meet(rest.alone && RRBCrewFor(a.step[a.ngrid - 1].g).alone);
-  }
-  for (PetscInt k = a.ngrid - 1; k >= 0 && a.part != RRB_SMALL_FORWARD; --k) {
-    const PolderRRBStep &s    = a.step[k];
-    const RRBCrew        crew = RRBCrewFor(s.g);
-    const RRBStrips      cut  = RRBShare(s.g, crew.warps);
-
-    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps)
-      RRBBackward<false, V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy), part);
-    if (k) meet(crew.alone && RRBCrewFor(a.step[k - 1].g).alone);
+    if (i && !(before && crew.alone)) sync();
+    else if (i && blockIdx.x == 0) __syncthreads();
+    RRBPass<V>(a, pass, crew);
+    before = crew.alone;
   }
 }
 

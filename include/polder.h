@@ -134,6 +134,7 @@ PETSC_EXTERN PetscErrorCode PCLevelSetSetForm(PC, PCLevelSetForm);
 PETSC_EXTERN PetscErrorCode PCTNSSetDegree(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetGrid(PC, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBSetTwice(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetOmega(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCRRBSetSinglePrecision(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCRRBSetLatency(PC, PetscReal);

@@ -81,7 +81,43 @@ typedef struct {
   PetscInt           ldnext;
   PetscInt           from, to; /* the kernels of one grid compute the lines 2 from <= y < 2 to alone, or what they give to the next grid; to = 0: all */
   PolderRRBEnds      ends;     /* of vectors of red nodes */
+  /* of a grid that is visited twice: r, x, v and d are planes, ld apart, and point to node (0, 0) */
+  PetscScalar *v, *d;     /* the first visit, and the residual that it leaves */
+  PetscReal    length[2]; /* of the visits */
+  /* its matrix */
+  PolderRRBPlane     plane;
+  const PetscScalar *a;
 } PolderRRBStep;
+
+/* The passes of an apply, one after the other */
+typedef enum {
+  RRB_PASS_FORWARD,
+  RRB_PASS_REST,
+  RRB_PASS_BACKWARD,
+  RRB_PASS_RESIDUAL, /* d <- r - length[0] A v */
+  RRB_PASS_COMBINE   /* x <- length[0] v + length[1] x */
+} PolderRRBPassType;
+
+typedef struct {
+  unsigned char type, grid;
+  unsigned char visit; /* of a sweep: 0: the only one, from r to x; 1: the first one, from r to v; 2: the second one, from d to x */
+} PolderRRBPass;
+
+/* Maximum number of passes of the device */
+#define POLDER_RRB_PASSES 128
+/* Stores the passes of a visit of grid k, and of those below it, in pass[] and returns their number; bit k of `twice`: grid k is visited twice. pass = NULL:
+   returns the number alone */
+PETSC_INTERN PetscInt PolderRRBPassesOfVisit(PetscInt k, PetscInt ngrid, unsigned twice, int visit, PolderRRBPass pass[]);
+/* The same for a solve on grid k, of both visits if there are two */
+PETSC_INTERN PetscInt PolderRRBPassesOfGrid(PetscInt k, PetscInt ngrid, unsigned twice, PolderRRBPass pass[]);
+
+/* The step of a sweep: its vectors are those of the visit */
+POLDER_NODE PolderRRBStep PolderRRBVisitStep(PolderRRBStep s, int visit)
+{
+  if (visit == 1) s.x = s.v;
+  if (visit == 2) s.r = s.d;
+  return s;
+}
 
 /*
   Host: z <- r, in natural order with rows ld apart, with the grid's nodes eliminated (half: the black ones only); backward, with scaling by the pivots, into
@@ -92,6 +128,28 @@ PETSC_INTERN void   PolderRRBForward_Host(const PolderRRBGrid *g, PetscBool half
 POLDER_LAUNCHER int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream);
 PETSC_INTERN void   PolderRRBBackward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], PetscScalar z[], PetscScalar x[], PetscInt ld);
 POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream);
+/*
+  rrbvisits: second visits of a grid. a: the RRB_NROW arrays of its matrix; v and other vectors without a distance of rows are planes as well, whose border is
+  read but not written
+*/
+/* The rows of line y <- row[] */
+PETSC_INTERN void PolderRRBPlaneRow_Host(const PolderRRBPlane *g, PetscInt y, PetscScalar *const row[], PetscScalar a[]);
+/* d <- r - alpha A v; r, with rows ld apart, = NULL: zero */
+PETSC_INTERN void   PolderRRBResidual_Host(const PolderRRBPlane *g, const PetscScalar a[], const PetscScalar r[], PetscInt ld, PetscReal alpha,
+                                           const PetscScalar v[], PetscScalar d[]);
+POLDER_LAUNCHER int PolderRRBResidual_CUDA(const PolderRRBPlane *g, const PetscScalar a[], const PetscScalar r[], PetscInt ld, PetscReal alpha,
+                                           const PetscScalar v[], PetscScalar d[], PolderStream stream);
+/* z <- alpha v + beta z; rows of z are ld apart */
+PETSC_INTERN void   PolderRRBCombine_Host(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld);
+POLDER_LAUNCHER int PolderRRBCombine_CUDA(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld,
+                                          PolderStream stream);
+/* v <- random signs divided by the square root of the diagonal; node (0, 0) is number `first` of a grid with lines of nx nodes */
+PETSC_INTERN void   PolderRRBSigns_Host(const PolderRRBPlane *g, PetscInt nx, PetscInt first, const PetscScalar a[], PetscScalar v[]);
+POLDER_LAUNCHER int PolderRRBSigns_CUDA(const PolderRRBPlane *g, PetscInt nx, PetscInt first, const PetscScalar a[], PetscScalar v[], PolderStream stream);
+/* *dot <- (u, v) on the nodes of planes */
+PETSC_INTERN void   PolderRRBPlaneDot_Host(const PolderRRBPlane *g, const PetscScalar u[], const PetscScalar v[], PetscScalar *dot);
+POLDER_LAUNCHER int PolderRRBPlaneDot_CUDA(const PolderRRBPlane *g, const PetscScalar u[], const PetscScalar v[], PetscScalar *dot, void *work,
+                                           PolderStream stream);
 /* Copies ny rows of nx values between arrays with different distances between rows */
 PETSC_INTERN void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar from[], PetscInt ldfrom, PetscScalar to[], PetscInt ldto);
 /* Zeros in the border, and in the outermost nodes, of n arrays of a grid: what a set-up, or a load, does not write */
@@ -125,21 +183,18 @@ typedef struct {
   const PetscScalar   *b;
   PetscScalar         *inverse, *x; /* x: inverse b */
   const PetscScalar   *S;           /* the first Schur complement of the first grid, see rrbreduced.cu; read by PolderRRBCG_CUDA() alone */
+  PetscInt             npass, base; /* what to do with these grids; the number of the first one in these passes */
+  const PolderRRBPass *pass;        /* [npass] on the host */
 } PolderRRBSystem;
 
 /*
-  Device: processes small grids one after the other in one kernel. Limits: nodes of the largest grid, and number of grids.
+  Device: the passes on small grids in one kernel. Limits: nodes of the largest grid, and number of grids.
 */
 #define POLDER_RRB_SMALL       65536
 #define POLDER_RRB_SMALL_GRIDS 12
 /* Maximum size of the rest for this kernel: beyond it PolderDenseMult_CUDA() is faster */
 #define POLDER_RRB_SMALL_REST 1536
-typedef enum {
-  RRB_SMALL_ALL,     /* forward, x <- inverse b, backward */
-  RRB_SMALL_FORWARD, /* only the forward sweep */
-  RRB_SMALL_BACKWARD
-} PolderRRBPart;
-POLDER_LAUNCHER int PolderRRBSmall_CUDA(const PolderRRBSystem *small, PolderRRBPart part, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBSmall_CUDA(const PolderRRBSystem *small, PolderStream stream);
 
 /*
   rrbtail.cu: T <- the symmetric matrix that applies the sweeps over these grids, with the inverse of the rest, to a vector of the first grid in natural
@@ -202,10 +257,10 @@ PETSC_INTERN void PolderRRBReducedForwardSingle_Host(const PolderRRBGrid *g, con
 PETSC_INTERN void PolderRRBReducedBackwardSingle_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscScalar z[]);
 
 /*
-  rrbcg.cu: conjugate gradients on the first Schur complement S with the sweeps of PC rrb. There is at least one grid that is not half; r and x of its step are
-  not used. prepare: z <- M^-1 r and rho (first: beta is 0). Then at most `count` steps: p <- z - mean + beta p (first: z - mean), w <- S p, x <- x + alpha p,
-  r <- r - alpha w, the norm, z <- M^-1 r, rho. Once the state is frozen nothing changes, so z and rho may be those of the step before. Vectors are those of
-  the red nodes, as above.
+  rrbcg.cu: conjugate gradients on the first Schur complement S with the sweeps of PC rrb, whose passes are those of the grids after the first. There is at
+  least one grid that is not half; r and x of its step are not used. prepare: z <- M^-1 r and rho (first: beta is 0). Then at most `count` steps:
+  p <- z - mean + beta p (first: z - mean), w <- S p, x <- x + alpha p, r <- r - alpha w, the norm, z <- M^-1 r, rho. Once the state is frozen nothing changes,
+  so z and rho may be those of the step before. Vectors are those of the red nodes, as above.
 */
 POLDER_LAUNCHER int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, const PolderCGVectors *vectors,
                                      PolderCGState *state, void *work, PolderStream stream);

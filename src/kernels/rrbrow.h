@@ -7,6 +7,7 @@
 */
 #pragma once
 
+#include "levelscalars.h"
 #include <petscsys.h>
 #include <float.h>
 #include <math.h>
@@ -165,6 +166,27 @@ POLDER_NODE PetscScalar PolderRRBEntry(const PolderRRBGrid *g, const PolderRRBEn
   return rows->a[f] && x >= 0 && y >= 0 && x < g->nx && y < g->ny && tox < g->nx && toy >= 0 && toy < g->ny
          ? rows->a[f][(size_t)y * (size_t)rows->ld + (size_t)x]
          : 0;
+}
+
+/* A grid in natural order with a border of one node, whose values are zero or those of neighbours: node (x, y) is origin + y pitch + x */
+typedef struct {
+  PetscInt nx, ny, pitch;
+  size_t   size, origin;
+} PolderRRBPlane;
+
+/* Row p of A v; a: RRB_NROW arrays of such a grid */
+POLDER_NODE PetscScalar PolderRRBNine(size_t s, ptrdiff_t P, const PetscScalar *a, const PetscScalar *v, ptrdiff_t p)
+{
+#define A(f, q) a[(size_t)(f)*s + (size_t)(q)]
+  return A(RRB_C, p) * v[p] + A(RRB_E, p) * v[p + 1] + A(RRB_E, p - 1) * v[p - 1] + A(RRB_N, p) * v[p + P] + A(RRB_N, p - P) * v[p - P] +
+         A(RRB_NE, p) * v[p + P + 1] + A(RRB_NE, p - P - 1) * v[p - P - 1] + A(RRB_SE, p) * v[p - P + 1] + A(RRB_SE, p + P - 1) * v[p + P - 1];
+#undef A
+}
+
+/* A random sign for node i, divided by the square root of its diagonal entry */
+POLDER_NODE PetscScalar PolderRRBSign(PetscInt i, PetscScalar c)
+{
+  return (PolderPowerStart(i) > 0 ? 1 : -1) / sqrt(c);
 }
 
 /* Bits that report findings of a set-up on the device */

@@ -31,7 +31,18 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
   return 0;
 }
 
-EMULATE(Small, (const PolderRRBSystem *small, PolderRRBPart part, PolderStream stream), small, part);
+EMULATE(Small, (const PolderRRBSystem *small, PolderStream stream), small);
+PolderEmulate(PolderRRBResidual,
+              (const PolderRRBPlane *g, const PetscScalar a[], const PetscScalar r[], PetscInt ld, PetscReal alpha, const PetscScalar v[], PetscScalar d[],
+               PolderStream stream),
+              g, a, r, ld, alpha, v, d);
+PolderEmulate(PolderRRBCombine,
+              (const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld, PolderStream stream), g, alpha, v,
+              beta, z, ld);
+PolderEmulate(PolderRRBSigns, (const PolderRRBPlane *g, PetscInt nx, PetscInt first, const PetscScalar a[], PetscScalar v[], PolderStream stream), g, nx, first,
+              a, v);
+PolderEmulate(PolderRRBPlaneDot, (const PolderRRBPlane *g, const PetscScalar u[], const PetscScalar v[], PetscScalar *dot, void *work, PolderStream stream), g,
+              u, v, dot);
 EMULATE(Tail, (const PolderRRBSystem *grids, PetscBool red, PolderDense T, PolderStream stream), grids, red, T);
 EMULATE(RowsDia, (PetscInt nx, PetscInt ny, PetscInt from, PetscInt to, const PolderDia *A, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny,
         from, to, A, row, seen);

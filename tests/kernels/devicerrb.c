@@ -194,62 +194,6 @@ static PetscErrorCode TestGrids(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Many grids and the rest in one kernel: at once, and by its two halves */
-static PetscErrorCode TestSmall(PETSC_UNUSED void *work, PolderStream stream)
-{
-  static const PetscInt sizes[][3] = {
-    {2,    2,   99},
-    {3,    3,   1 },
-    {3,    2,   2 },
-    {15,   16,  99},
-    {31,   30,  3 },
-    {63,   64,  6 },
-    {127,  127, 5 },
-    {255,  255, 99},
-    {256,  256, 6 },
-    {1000, 65,  4 },
-    {4,    999, 99}
-  };
-  PetscInt wrong = 0;
-
-  PetscFunctionBeginUser;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
-    for (int form = 0; form < 4; ++form) {
-      const PetscBool single = (PetscBool)(form % 2);
-      const PetscInt  before = wrong;
-      Chain           chain;
-
-      if (TooLarge(sizes[k][0], sizes[k][1])) continue;
-      PetscCall(ChainCreate(sizes[k][0], sizes[k][1], sizes[k][2], &chain));
-      for (PetscInt g = 0; g < chain.ngrid; ++g) {
-        chain.step[0][g].c = single ? (const void *)chain.s[0][g] : chain.c[g].h;
-        chain.step[1][g].c = single ? (const void *)chain.s[1][g] : chain.c[g].d;
-      }
-      for (int part = form / 2 ? RRB_SMALL_FORWARD : RRB_SMALL_ALL; part <= (form / 2 ? RRB_SMALL_BACKWARD : RRB_SMALL_ALL); ++part) {
-        Array          *b = &chain.r[chain.ngrid], *x = &chain.x[chain.ngrid];
-        PolderRRBSystem here, there;
-
-        if (part == RRB_SMALL_BACKWARD) {
-          for (PetscInt i = 0; i < chain.n; ++i) x->h[i] = Number();
-          PetscCall(ArrayUpload(x));
-        }
-        here  = (PolderRRBSystem){single, chain.ngrid, chain.step[0], chain.n, chain.ld, .inverse = chain.inverse.h, .b = b->h, .x = x->h};
-        there = (PolderRRBSystem){single, chain.ngrid, chain.step[1], chain.n, chain.ld, .inverse = chain.inverse.d, .b = b->d, .x = x->d};
-        RRBTwinSmall(&here, (PolderRRBPart)part);
-        PolderLaunch(PolderRRBSmall_CUDA(&there, (PolderRRBPart)part, stream));
-        for (PetscInt g = 0; g <= chain.ngrid; ++g) {
-          PetscCall(ArrayCompare(&chain.r[g], 1e-12, &wrong));
-          PetscCall(ArrayCompare(&chain.x[g], 1e-12, &wrong));
-        }
-        PetscCall(Tell("small grids", sizes[k][0], sizes[k][1], 10 * part + form, before, wrong));
-      }
-      PetscCall(ChainDestroy(&chain));
-    }
-  }
-  PetscCall(Report("small grids and the rest", wrong));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Grids and the rest as one matrix, on vectors of all nodes of the first grid or of its red ones */
 static PetscErrorCode TestTail(PETSC_UNUSED void *work, PolderStream stream)
 {
@@ -533,7 +477,7 @@ static PetscErrorCode TestRest(PETSC_UNUSED void *work, PolderStream stream)
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestRows, TestGrids, TestSmall, TestTail, TestRest}
+  help, {TestRows, TestGrids, TestTail, TestRest}
 };
 
 /*TEST

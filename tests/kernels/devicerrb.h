@@ -168,7 +168,29 @@ typedef struct {
   PolderRRBStep step[2][POLDER_RRB_SMALL_GRIDS];
   Array         c[POLDER_RRB_SMALL_GRIDS], r[POLDER_RRB_SMALL_GRIDS + 1], x[POLDER_RRB_SMALL_GRIDS + 1], inverse;
   float        *s[2][POLDER_RRB_SMALL_GRIDS];
+  Array         plane[POLDER_RRB_SMALL_GRIDS][3]; /* matrix, first visit and residual of grids but the first, unless they are half */
 } Chain;
+
+/* Random planes, with borders of zeros */
+static inline PetscErrorCode PlanesCreate(const PolderRRBPlane *g, int n, Array *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ArrayCreate((size_t)n * g->size, PETSC_FALSE, 0, a));
+  for (size_t i = 0; i < (size_t)n * g->size; ++i) a->h[i] = 0;
+  for (int f = 0; f < n; ++f)
+    for (PetscInt y = 0; y < g->ny; ++y)
+      for (PetscInt x = 0; x < g->nx; ++x) a->h[(size_t)f * g->size + g->origin + (size_t)y * (size_t)g->pitch + (size_t)x] = Number();
+  PetscCall(ArrayUpload(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines one more than the even number of nodes apart, as on the device */
+static inline PolderRRBPlane Plane(PetscInt nx, PetscInt ny)
+{
+  const PetscInt pitch = (nx + 2) / 2 * 2;
+
+  return (PolderRRBPlane){.nx = nx, .ny = ny, .pitch = pitch, .size = (size_t)pitch * (size_t)(ny + 2) + 4, .origin = (size_t)pitch + 2};
+}
 
 /* Random couplings of the nodes of a grid */
 static inline void ChainFill(PetscInt nx, PetscInt ny, const PolderRRBGrid *g, PetscScalar c[])
@@ -198,7 +220,8 @@ static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt leve
   PetscFunctionBeginUser;
   chain->ngrid = chain->n = 0;
   for (PetscInt k = 0; 2 * k < levels && PetscMin(nx, ny) > 1; ++k) {
-    const PetscInt      ld   = (nx + 1) / 2 * 2;
+    const PetscBool     half = (PetscBool)(levels == 2 * k + 1);
+    const PetscInt      ld   = (nx + 1 + (k && !half)) / 2 * 2;
     const PolderRRBGrid g    = Grid(nx, ny);
     PolderRRBStep      *step = &chain->step[0][k];
 
@@ -210,11 +233,23 @@ static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt leve
     PetscCall(PolderDeviceUpload(sizeof(float) * RRB_NCOEF * g.size, chain->s[0][k], &chain->s[1][k]));
     PetscCall(ArrayCreate((size_t)ld * (size_t)ny, (PetscBool)(k == 0), 0, &chain->r[k]));
     PetscCall(ArrayCreate((size_t)ld * (size_t)ny, PETSC_FALSE, 0, &chain->x[k]));
-    *step     = (PolderRRBStep){.g = g, .half = (PetscBool)(levels == 2 * k + 1), .r = chain->r[k].h, .x = chain->x[k].h, .ld = ld};
+    *step     = (PolderRRBStep){.g = g, .half = half, .r = chain->r[k].h, .x = chain->x[k].h, .ld = ld};
     chain->n  = step->half ? (nx * ny + 1) / 2 : (nx / 2) * (ny / 2);
     chain->ld = step->half ? 0 : nx / 2;
+    if (k && !half) {
+      step->plane = Plane(nx, ny);
+      PetscCall(PlanesCreate(&step->plane, RRB_NROW, &chain->plane[k][0]));
+      for (size_t i = 0; i < RRB_NROW * step->plane.size; ++i) chain->plane[k][0].h[i] *= 0.05; // M remains definite
+      PetscCall(ArrayUpload(&chain->plane[k][0]));
+      for (int f = 1; f < 3; ++f) PetscCall(PlanesCreate(&step->plane, 1, &chain->plane[k][f]));
+      step->a         = chain->plane[k][0].h + step->plane.origin;
+      step->v         = chain->plane[k][1].h + step->plane.origin;
+      step->d         = chain->plane[k][2].h + step->plane.origin;
+      step->length[0] = 0.7;
+      step->length[1] = 0.4;
+    }
     chain->ngrid++;
-    if (step->half) break;
+    if (half) break;
     nx /= 2;
     ny /= 2;
   }
@@ -232,6 +267,10 @@ static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt leve
     step->x           = chain->x[k].d;
     step->rnext       = chain->r[k + 1].d;
     step->xnext       = chain->x[k + 1].d;
+    if (!step->a) continue;
+    step->a = chain->plane[k][0].d + step->plane.origin;
+    step->v = chain->plane[k][1].d + step->plane.origin;
+    step->d = chain->plane[k][2].d + step->plane.origin;
   }
   chain->ld = (chain->n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
   PetscCall(ArrayCreate((size_t)chain->n * (size_t)chain->ld, PETSC_TRUE, 0, &chain->inverse));
@@ -249,6 +288,7 @@ static inline PetscErrorCode ChainDestroy(Chain *chain)
     PetscCall(ArrayDestroy(&chain->r[k], 0));
     PetscCall(ArrayDestroy(&chain->x[k], 0));
     if (k == chain->ngrid) break;
+    for (int f = 0; f < 3 && chain->step[0][k].a; ++f) PetscCall(ArrayDestroy(&chain->plane[k][f], 0));
     PetscCall(ArrayDestroy(&chain->c[k], 0));
     PetscCall(PetscFree(chain->s[0][k]));
     PetscCall(PolderDeviceFree(&chain->s[1][k]));

@@ -308,13 +308,15 @@ static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A dominant S and a random factor, so that nothing breaks down */
+/* A dominant S and a random factor, so that nothing breaks down; prepare: with second visits as well */
 static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, PetscBool single, PetscBool nullspace, PetscBool prepare, PolderStream stream,
                                  PetscInt *wrong)
 {
   const PetscInt  before = *wrong;
   PetscInt        its;
+  unsigned        twice = 0;
   Chain           chain;
+  PolderRRBPass   pass[POLDER_RRB_PASSES];
   PolderRRBSystem system;
   PolderRRBGrid   g;
   Steps           steps[2];
@@ -323,7 +325,10 @@ static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, Pets
   PetscFunctionBeginUser;
   PetscCall(ChainCreate(nx, ny, levels, &chain));
   g = chain.step[1][0].g;
-  for (PetscInt k = 0; k < chain.ngrid; ++k) chain.step[1][k].c = single ? (const void *)chain.s[1][k] : chain.c[k].d;
+  for (PetscInt k = 0; k < chain.ngrid; ++k) {
+    chain.step[1][k].c = single ? (const void *)chain.s[1][k] : chain.c[k].d;
+    if (prepare && k % 3 == 1 && chain.step[1][k].a) twice |= 1u << k;
+  }
   PetscCall(CoefCreate(&g, RRB_NREDUCED, &S));
   for (int f = 0; f < RRB_NREDUCED; ++f) {
     for (PetscInt v = 0; v < g.hy; ++v)
@@ -341,7 +346,9 @@ static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, Pets
                              .inverse = chain.inverse.d,
                              .b       = chain.r[chain.ngrid].d,
                              .x       = chain.x[chain.ngrid].d,
-                             .S       = S.d};
+                             .S       = S.d,
+                             .npass   = PolderRRBPassesOfGrid(1, chain.ngrid, twice, pass),
+                             .pass    = pass};
   for (int many = 0; many < 2; ++many) PetscCall(StepsRun(&system, (PetscBool)many, prepare, nullspace, &x, &r, stream, &steps[many]));
   its = steps[0].state.its; // random systems need not have the constant in their kernel, and may break down where that is said
   *wrong += steps[1].state.its != its || steps[1].state.frozen != steps[0].state.frozen || (!nullspace && (its != STEPS || steps[0].state.frozen));

@@ -13,7 +13,8 @@ static inline int RRBChainApply(const PolderRRBSystem *a, const PetscScalar r[],
 
   ++below.step;
   --below.ngrid;
-  if (!err && below.ngrid) err = PolderRRBSmall_CUDA(&below, RRB_SMALL_ALL, stream);
+  ++below.base;
+  if (!err && below.ngrid) err = PolderRRBSmall_CUDA(&below, stream);
   else if (!err) err = PolderDenseMult_CUDA((PolderDense){a->n, a->ld, a->inverse}, 1, a->b, NULL, a->x, PETSC_FALSE, stream);
   if (!err) err = PolderRRBReducedBackward_CUDA(a->single, &a->step[0], r, z, rho, work, stream);
   return err;

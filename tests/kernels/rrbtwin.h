@@ -144,16 +144,35 @@ static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep 
   for (PetscInt i = 0; i < n; ++i) dot[1] += z[i];
 }
 
-static inline void RRBTwinSmall(const PolderRRBSystem *small, PolderRRBPart part)
+static inline void RRBTwinResidual(const PolderRRBStep *s)
+{
+  PolderRRBResidual_Host(&s->plane, s->a - s->plane.origin, s->r, s->ld, s->length[0], s->v - s->plane.origin, s->d - s->plane.origin);
+}
+
+static inline void RRBTwinCombine(const PolderRRBStep *s)
+{
+  PolderRRBCombine_Host(&s->plane, s->length[0], s->v - s->plane.origin, s->length[1], s->x, s->ld);
+}
+
+static inline void RRBTwinSmall(const PolderRRBSystem *small)
 {
   const PetscInt n = small->n;
 
-  for (PetscInt k = 0; k < small->ngrid && part != RRB_SMALL_BACKWARD; ++k) RRBTwinForward(small->single, &small->step[k]);
-  for (PetscInt i = 0; i < n && part == RRB_SMALL_ALL; ++i) {
-    small->x[i] = 0;
-    for (PetscInt j = 0; j < n; ++j) small->x[i] += small->inverse[(size_t)i * (size_t)small->ld + (size_t)j] * small->b[j];
+  for (PetscInt k = 0; k < small->npass; ++k) {
+    const PolderRRBPass  pass = small->pass[k];
+    const PolderRRBStep *step = small->step + (pass.grid - small->base);
+
+    if (pass.type == RRB_PASS_REST) {
+      for (PetscInt i = 0; i < n; ++i) small->x[i] = PolderDot_Host(n, small->inverse + (size_t)i * (size_t)small->ld, small->b);
+    } else if (pass.type == RRB_PASS_RESIDUAL) RRBTwinResidual(step);
+    else if (pass.type == RRB_PASS_COMBINE) RRBTwinCombine(step);
+    else {
+      const PolderRRBStep s = PolderRRBVisitStep(*step, pass.visit);
+
+      if (pass.type == RRB_PASS_FORWARD) RRBTwinForward(small->single, &s);
+      else RRBTwinBackward(small->single, &s, NULL);
+    }
   }
-  for (PetscInt k = small->ngrid - 1; k >= 0 && part != RRB_SMALL_FORWARD; --k) RRBTwinBackward(small->single, &small->step[k], NULL);
 }
 
 /* Unit vector after unit vector through the sweeps; the lower triangle says what the upper one is */
@@ -162,6 +181,7 @@ static inline void RRBTwinTail(const PolderRRBSystem *grids, PetscBool red, Pold
   const PolderRRBStep *step   = grids->step;
   const PetscBool      single = grids->single;
   const PetscInt       ngrid = grids->ngrid, nrest = grids->n, n = T.n;
+  PolderRRBPass        pass[2 * POLDER_RRB_SMALL_GRIDS + 1];
   PolderRRBSystem      below = *grids;
   PolderRRBStep        s[POLDER_RRB_SMALL_GRIDS];
   PetscScalar         *r[POLDER_RRB_SMALL_GRIDS + 1] = {NULL}, *x[POLDER_RRB_SMALL_GRIDS + 1] = {NULL};
@@ -187,10 +207,13 @@ static inline void RRBTwinTail(const PolderRRBSystem *grids, PetscBool red, Pold
     r[0][j] = 1;
     if (red) RRBTwinReducedForward(single, &s[0], r[0]);
     below.ngrid = ngrid - red;
+    below.base  = red;
+    below.npass = PolderRRBPassesOfGrid(red, ngrid, 0, pass);
+    below.pass  = pass;
     below.step  = s + red;
     below.b     = r[ngrid];
     below.x     = x[ngrid];
-    RRBTwinSmall(&below, RRB_SMALL_ALL);
+    RRBTwinSmall(&below);
     if (red) RRBTwinReducedBackward(single, &s[0], r[0], x[0], NULL);
     for (PetscInt i = j; i < n; ++i) T.a[(size_t)i * (size_t)T.ld + (size_t)j] = T.a[(size_t)j * (size_t)T.ld + (size_t)i] = x[0][i];
   }

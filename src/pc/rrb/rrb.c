@@ -17,7 +17,8 @@ PetscErrorCode PCRRBUpdateGrid(PC pc, const PolderCSR *csr)
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
   PetscCall(MatGetNonzeroState(pc->pmat, &state));
   if (mat == rrb->mat && state == rrb->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb->mat = 0;
+  rrb->mat  = 0;
+  rrb->once = PETSC_FALSE;
   PetscCall(PCRRBFindGrid(pc, csr));
   rrb->mat          = mat;
   rrb->nonzerostate = state;
@@ -107,6 +108,7 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscCall(PCReset_RRB(pc));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetTwice_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", NULL));
@@ -249,6 +251,51 @@ PetscErrorCode PCRRBSetLevels(PC pc, PetscInt levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCRRBSetTwice_RRB(PC pc, PetscInt first)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_rrb_twice", first, PETSC_DECIDE, PC_RRB_LEVELS_MAX);
+  if (first == rrb->wanttwice) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->wanttwice  = first;
+  rrb->mat        = 0; // the distribution of the grids over the processes changes
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetTwice - sets the first grid that `PCRRB` visits twice
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  first - number of the grid, each of which has a quarter of the nodes of the one before; 0: none is visited twice; `PETSC_DECIDE`: number 2, on a GPU number 3
+           up to 8 million nodes, if neither the number of half levels is given nor the grid small
+
+   Options Database Key:
+.  -pc_rrb_twice <first> - the grid
+
+   Level: intermediate
+
+   Note:
+   With one visit of each grid the condition number grows with each half level. Two visits of all grids from a certain one on (on a GPU of every third), the
+   lengths of which belong to a Chebyshev polynomial, keep it where it is there, at an eighth more time an iteration. The preconditioner stays symmetric and
+   positive definite. A grid is visited once where a visit lengthens some vectors much more than others, as with some bubbles of small coefficient, or where
+   it nearly solves, as in short time steps.
+
+.seealso: `PCRRB`, `PCRRBSetLevels()`
+@*/
+PetscErrorCode PCRRBSetTwice(PC pc, PetscInt first)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, first, 2);
+  PetscTryMethod(pc, "PCRRBSetTwice_C", (PC, PetscInt), (pc, first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCRRBSetOmega_RRB(PC pc, PetscReal omega)
 {
   PC_RRB *rrb = (PC_RRB *)pc->data;
@@ -377,7 +424,7 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 {
   static const char *const precisions[] = {"double", "single"};
   PC_RRB                  *rrb          = (PC_RRB *)pc->data;
-  PetscInt                 grid[2] = {0, 0}, n = 2, levels = rrb->wanted, precision = rrb->single;
+  PetscInt                 grid[2] = {0, 0}, n = 2, levels = rrb->wanted, twice = rrb->wanttwice, precision = rrb->single;
   PetscReal                omega = rrb->omega, latency = rrb->latency;
   PetscBool                set;
 
@@ -392,6 +439,9 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
   PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", PETSC_DECIDE, PC_RRB_LEVELS_MAX,
                              &levels, &set));
   if (set) PetscCall(PCRRBSetLevels(pc, levels));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_rrb_twice", "First grid that is visited twice, 0: none", "PCRRBSetTwice", PETSC_DECIDE, PC_RRB_LEVELS_MAX,
+                             &twice, &set));
+  if (set) PetscCall(PCRRBSetTwice(pc, twice));
   PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal, 0 to 1", "PCRRBSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCRRBSetOmega(pc, omega));
   PetscCall(PetscOptionsEList("-pc_rrb_precision", "Precision in which the factor is stored", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision],
@@ -409,6 +459,7 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    Options Database Keys:
 +  -pc_rrb_grid <nx,ny>       - the grid, when there is no `DMDA` and it cannot be read from the matrix
 .  -pc_rrb_levels <levels>    - half levels before the exact rest
+.  -pc_rrb_twice <first>      - first grid that is visited twice, 0: none
 .  -pc_rrb_omega <1>          - share of the dropped couplings that goes to the diagonal
 .  -pc_rrb_precision <double> - `double` or `single`
 -  -pc_rrb_latency <4000>     - cost of the exchanges on a grid on several processes, in nodes swept in that time
@@ -419,7 +470,8 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    The nodes of the grid are eliminated half by half: the black nodes of a chess board, then every other row of the red ones. This leaves a grid that
    is coarser by two in each direction, which is treated likewise. Before each half is eliminated, the couplings among its nodes are added to the diagonal
    (with a 5-point matrix the first half has none). The rest is solved exactly by band Cholesky. Each half level multiplies the condition number by 1.24,
-   whatever the size of the grid. The work is proportional to the number of nodes, so the preconditioner is most useful on large grids.
+   whatever the size of the grid. Unless the number of half levels is given, coarse grids are visited twice, see `PCRRBSetTwice()`, and it stays where it is on
+   the first of these. The work is proportional to the number of nodes, so the preconditioner is most useful on large grids.
 
    The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. If its off-diagonal entries are not positive and
    its row sums are not negative, all pivots are positive. Other matrices may work; with a pivot that is not positive the solve ends with
@@ -439,8 +491,8 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
    processors, ETNA 46, 2017.
 
-.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCRRBGetOrdering()`, `KSPRRBCG`,
-`PCTNS`, `PCICC`
+.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetTwice()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`,
+`PCRRBGetOrdering()`, `KSPRRBCG`, `PCTNS`, `PCICC`
 M*/
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
 {
@@ -449,6 +501,7 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&rrb));
   rrb->wanted             = PETSC_DECIDE;
+  rrb->wanttwice          = PETSC_DECIDE;
   rrb->device.levels      = PETSC_DECIDE;
   rrb->omega              = 1;
   rrb->latency            = 4000;
@@ -463,6 +516,7 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
   pc->ops->setfromoptions = PCSetFromOptions_RRB;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", PCRRBSetLevels_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetTwice_C", PCRRBSetTwice_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", PCRRBSetOmega_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", PCRRBSetLatency_RRB));

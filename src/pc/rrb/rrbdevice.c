@@ -3,8 +3,8 @@
 #include "kernels/coarse.h"
 #include <petsc/private/pcimpl.h>
 
-/* The grids from number first on, and the rest */
-static PolderRRBSystem RRBSystemFrom(const RRBDevice *d, PetscInt first)
+/* The grids from number first on, the rest, and n passes over them */
+static PolderRRBSystem RRBSystemFrom(const RRBDevice *d, PetscInt first, PetscInt n, const PolderRRBPass pass[])
 {
   return (PolderRRBSystem){.single  = d->single,
                            .ngrid   = d->ngrid - first,
@@ -14,24 +14,88 @@ static PolderRRBSystem RRBSystemFrom(const RRBDevice *d, PetscInt first)
                            .inverse = d->inverse,
                            .b       = d->b,
                            .x       = d->x,
-                           .S       = d->reduced};
+                           .S       = d->reduced,
+                           .npass   = n,
+                           .base    = first,
+                           .pass    = pass};
+}
+
+/* Does the kernel of all small grids make this pass? */
+static PetscBool RRBPassIsSmall(const RRBDevice *d, PolderRRBPass pass)
+{
+  return (PetscBool)(d->small < d->ngrid && pass.grid >= d->small && (pass.type != RRB_PASS_REST || d->n <= POLDER_RRB_SMALL_REST));
+}
+
+/* A pass by a kernel of its own */
+static PetscErrorCode RRBPassAlone(const RRBDevice *d, PolderRRBPass pass, const PolderCGRho *rho, void *work, PolderStream stream)
+{
+  const PolderRRBStep *s = pass.type == RRB_PASS_REST ? NULL : &d->step[pass.grid];
+  PolderRRBStep        visit;
+
+  PetscFunctionBegin;
+  if (s) visit = PolderRRBVisitStep(*s, pass.visit);
+  switch (pass.type) {
+  case RRB_PASS_FORWARD:
+    PolderLaunch(PolderRRBForward_CUDA(d->single, &visit, stream));
+    break;
+  case RRB_PASS_BACKWARD:
+    PolderLaunch(PolderRRBBackward_CUDA(d->single, &visit, pass.grid ? NULL : rho, work, stream));
+    break;
+  case RRB_PASS_RESIDUAL:
+    PolderLaunch(PolderRRBResidual_CUDA(&s->plane, s->a - s->plane.origin, s->r, s->ld, s->length[0], s->v - s->plane.origin, s->d - s->plane.origin, stream));
+    break;
+  case RRB_PASS_COMBINE:
+    PolderLaunch(PolderRRBCombine_CUDA(&s->plane, s->length[0], s->v - s->plane.origin, s->length[1], s->x, s->ld, stream));
+    break;
+  default:
+    PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, d->b, NULL, d->x, PETSC_FALSE, stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The passes, those on small grids that follow each other in one kernel. No sweep of grid `first` or a finer one is among them */
+static PetscErrorCode RRBRunPasses(const RRBDevice *d, PetscInt first, PetscInt n, const PolderRRBPass pass[], const PolderCGRho *rho, PolderStream stream)
+{
+  void *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetWork(&work));
+  for (PetscInt i = 0, j; i < n; i = j) {
+    for (j = i; j < n && RRBPassIsSmall(d, pass[j]); ++j)
+      ;
+    if (j > i) {
+      const PolderRRBSystem small = RRBSystemFrom(d, PetscMax(first, d->small), j - i, pass + i);
+
+      PolderLaunch(PolderRRBSmall_CUDA(&small, stream));
+    } else PetscCall(RRBPassAlone(d, pass[j++], rho, work, stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBSweepDevice(RRBDevice *d, PetscInt first, const PolderCGRho *rho, PolderStream stream)
 {
-  const PetscInt        large = PetscMax(first, d->small); /* the grids before it have kernels of their own */
-  const PolderRRBSystem small = RRBSystemFrom(d, large);
-  const PetscBool       one   = (PetscBool)(small.ngrid > 0 && d->n <= POLDER_RRB_SMALL_REST);
-  const PolderRRBStep  *step  = d->step;
-  void                 *work;
+  PolderRRBPass pass[POLDER_RRB_PASSES];
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetWork(&work));
-  for (PetscInt k = first; k < large; ++k) PolderLaunch(PolderRRBForward_CUDA(d->single, &step[k], stream));
-  if (small.ngrid > 0) PolderLaunch(PolderRRBSmall_CUDA(&small, one ? RRB_SMALL_ALL : RRB_SMALL_FORWARD, stream));
-  if (!one) PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, d->b, NULL, d->x, PETSC_FALSE, stream));
-  if (small.ngrid > 0 && !one) PolderLaunch(PolderRRBSmall_CUDA(&small, RRB_SMALL_BACKWARD, stream));
-  for (PetscInt k = large - 1; k >= first; --k) PolderLaunch(PolderRRBBackward_CUDA(d->single, &step[k], k ? NULL : rho, work, stream));
+  PetscCall(RRBRunPasses(d, first, PolderRRBPassesOfGrid(first, d->ngrid, d->both, pass), pass, rho, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBVisitDevice(PC pc, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
+{
+  RRBDevice          *d    = &((PC_RRB *)pc->data)->device;
+  PolderRRBStep      *step = &d->step[k];
+  const PolderRRBStep kept = *step;
+  PolderRRBPass       pass[POLDER_RRB_PASSES];
+  PolderStream        stream;
+
+  PetscFunctionBegin;
+  PetscCheck(ldr == step->ld && ldz == step->ld, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows of vectors are as far apart as those of the grid");
+  PetscCall(PolderDeviceGetStream(&stream));
+  step->r = r;
+  step->x = z;
+  PetscCall(RRBRunPasses(d, k, PolderRRBPassesOfVisit(k, d->ngrid, d->both, 0, pass), pass, NULL, stream));
+  *step = kept;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,6 +159,7 @@ static PetscErrorCode PCRRBViewDevice_Private(const PC_RRB *rrb, PetscViewer vie
   if (d->ngrid)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", d->small,
                                      d->ngrid - d->small));
+  for (PetscInt k = 0; k < d->nfactor; ++k) PetscCall(PCRRBTwiceView(&d->twice[k], k, viewer));
   if (d->tail < d->nfactor)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  half levels that are one matrix with the rest: %" PetscInt_FMT ", of %" PetscInt_FMT " unknowns\n",
                                      rrb->levels - 2 * d->tail - (d->tail < d->ngrid), d->n));
@@ -138,6 +203,7 @@ PetscErrorCode PCRRBReducedManySteps(PC pc, PetscBool prepare, PetscBool first, 
   const PC_RRB    *rrb = (PC_RRB *)pc->data;
   const RRBDevice *d   = &rrb->device;
   const PetscInt   n   = (rrb->nx * rrb->ny + 1) / 2;
+  PolderRRBPass    pass[POLDER_RRB_PASSES];
   PolderRRBSystem  system;
   PolderCGVectors  at;
   PolderStream     stream;
@@ -147,7 +213,7 @@ PetscErrorCode PCRRBReducedManySteps(PC pc, PetscBool prepare, PetscBool first, 
   *done = (PetscBool)(d->valid && d->reduced && !d->step[0].half && d->ngrid <= POLDER_RRB_SMALL_GRIDS &&
                       n <= (PetscInt)PolderWorkSize(PolderRRBCGMost_CUDA()));
   if (!*done || !count) PetscFunctionReturn(PETSC_SUCCESS);
-  system = RRBSystemFrom(d, 0);
+  system = RRBSystemFrom(d, 0, PolderRRBPassesOfGrid(1, d->ngrid, d->both, pass), pass);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PetscCall(PolderVecGetDeviceArray(v[0], &at.x));

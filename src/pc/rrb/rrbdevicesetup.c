@@ -26,11 +26,14 @@ PetscErrorCode PCRRBFreeDevice(RRBDevice *d)
   PetscFunctionBegin;
   for (PetscInt k = 0; k < d->nfactor; ++k) {
     PetscCall(PolderDeviceFree(&d->step[k].c));
+    if (d->twice[k].a) d->step[k].r = d->step[k].x = NULL;
+    PetscCall(PolderDeviceFree(&d->twice[k].a));
     if (!k) continue;
     PetscCall(PolderDeviceFree(&d->step[k].r));
     PetscCall(PolderDeviceFree(&d->step[k].x));
   }
   PetscCall(PetscFree(d->step));
+  PetscCall(PetscFree(d->twice));
   PetscCall(PolderDeviceFree(&d->inverse));
   PetscCall(PolderDeviceFree(&d->b));
   PetscCall(PolderDeviceFree(&d->x));
@@ -90,10 +93,57 @@ static PetscInt RRBDeviceSweptLevels(const PC_RRB *rrb, PetscInt levels)
   return rrb->reduced.wanted ? PetscMax(swept, PetscMin(levels, 2)) : swept;
 }
 
+/* The grids to visit twice */
+static unsigned RRBDeviceTwice(const PC_RRB *rrb, PetscInt levels)
+{
+  const PetscInt swept = RRBDeviceSweptLevels(rrb, levels);
+  unsigned       twice = PCRRBTwiceGrids(rrb, swept / 2, PETSC_TRUE);
+
+  while (PolderRRBPassesOfGrid(0, (swept + 1) / 2, twice, NULL) > POLDER_RRB_PASSES) twice &= twice - 1; // without the finest one
+  return twice;
+}
+
 /* Are only the black nodes eliminated in the factor of grid k? */
 static PetscBool RRBDeviceIsHalf(const RRBDevice *d, PetscInt k)
 {
   return (PetscBool)(d->levels == 2 * k + 1);
+}
+
+/* Vectors of grid k, and what a second visit needs; twice->v and d, unlike those of the step, point to the first value of the plane */
+static PetscErrorCode PCRRBLayoutTwiceDevice_Private(RRBDevice *d, PetscInt k)
+{
+  PolderRRBStep *step  = &d->step[k];
+  RRBTwice      *twice = &d->twice[k];
+  const PetscInt pitch = step->ld; // the border at the end of a line is also that at the begin of the next one
+  const size_t   size = (size_t)pitch * (size_t)(step->g.ny + 2) + 4, origin = (size_t)pitch + 2, bytes = sizeof(PetscScalar) * (RRB_NROW + 4) * size;
+
+  PetscFunctionBegin;
+  twice->plane = (PolderRRBPlane){.nx = step->g.nx, .ny = step->g.ny, .pitch = pitch, .size = size, .origin = origin};
+  PetscCall(RRBDeviceMallocZero(bytes, &twice->a));
+  d->bytes += bytes;
+  twice->v    = twice->a + RRB_NROW * size;
+  twice->d    = twice->v + size;
+  step->plane = twice->plane;
+  step->a     = twice->a + origin;
+  step->v     = twice->v + origin;
+  step->d     = twice->d + origin;
+  step->r     = step->d + size;
+  step->x     = step->v + 3 * size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBLayoutVecsDevice_Private(RRBDevice *d, PetscInt k)
+{
+  PolderRRBStep *step  = &d->step[k];
+  const size_t   bytes = sizeof(PetscScalar) * (size_t)step->ld * (size_t)step->g.ny;
+  PetscScalar   *r;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(bytes, &r));
+  PetscCall(PolderDeviceMalloc(bytes, &step->x));
+  step->r = r;
+  d->bytes += 2 * bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Makes the grids, beginning with one of x by y nodes; the grids that are swept over also get vectors. On return x by y is the grid that remains */
@@ -105,26 +155,26 @@ static PetscErrorCode PCRRBLayoutGridsDevice_Private(PC_RRB *rrb, PetscInt *x, P
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(nfactor, &d->step));
-  d->ngrid = (swept + 1) / 2;
-  d->tail  = swept < d->levels ? swept / 2 : nfactor;
+  PetscCall(PetscCalloc1(nfactor, &d->twice));
+  d->ngrid  = (swept + 1) / 2;
+  d->tail   = swept < d->levels ? swept / 2 : nfactor;
+  d->layout = RRBDeviceTwice(rrb, d->levels);
   for (PetscInt k = 0; k < nfactor; ++k) {
     PolderRRBStep *step = &d->step[k];
 
     d->nfactor++;
     *step = (PolderRRBStep){.g = RRBDeviceGrid(*x, *y), .half = (PetscBool)(swept == 2 * k + 1 || RRBDeviceIsHalf(d, k)), .ld = k ? (*x + 1) / 2 * 2 : *x};
+    if (d->layout >> k & 1) step->ld = (*x + 2) / 2 * 2;
     PetscCall(RRBDeviceMallocZero(RRB_NCOEF * step->g.size * value, &step->c));
     d->bytes += RRB_NCOEF * step->g.size * value;
     if (k && k < d->ngrid) {
-      const size_t bytes = sizeof(PetscScalar) * (size_t)step->ld * (size_t)*y;
-
-      PetscCall(PolderDeviceMalloc(bytes, &step[-1].rnext));
-      step->r = step[-1].rnext;
-      PetscCall(PolderDeviceMalloc(bytes, &step->x));
+      PetscCall(d->layout >> k & 1 ? PCRRBLayoutTwiceDevice_Private(d, k) : PCRRBLayoutVecsDevice_Private(d, k));
+      step[-1].rnext  = (PetscScalar *)step->r;
       step[-1].xnext  = step->x;
       step[-1].ldnext = step->ld;
-      d->bytes += 2 * bytes;
     }
-    if (k < d->ngrid) rrb->flops += step->half ? 8.5 * *x * *y : 12.75 * *x * *y;
+    if (k < d->ngrid) rrb->flops += PCRRBVisits(d->layout, k) * (step->half ? 8.5 * *x * *y : 12.75 * *x * *y);
+    if (d->layout >> k & 1) rrb->flops += PCRRBVisits(d->layout, k) / 2 * 22 * *x * *y;
     if (k == d->tail) d->n = step->half && k < d->ngrid ? (*x * *y + 1) / 2 : *x * *y;
     if (RRBDeviceIsHalf(d, k)) break;
     *x /= 2;
@@ -148,8 +198,8 @@ PetscErrorCode PCRRBLayoutDevice(PC pc, PetscBool *done)
   if (!*done)
     PetscCall(PetscInfo(pc, "Not on the device: a rest of %g unknowns is too large for an inverse, use more -pc_rrb_levels than %" PetscInt_FMT "\n", (double)n,
                         levels));
-  if (*done && d->n && rest->n == d->nrest && d->nx == x && d->ny == y && d->levels == levels && d->single == rrb->single &&
-      (d->reduced || !rrb->reduced.wanted))
+  if (*done && d->n && d->layout == RRBDeviceTwice(rrb, levels) && rest->n == d->nrest && d->nx == x && d->ny == y && d->levels == levels &&
+      d->single == rrb->single && (d->reduced || !rrb->reduced.wanted))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBFreeDevice(d));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,7 +237,7 @@ PetscErrorCode PCRRBLayoutDevice(PC pc, PetscBool *done)
     last->ldnext = last->g.nx / 2;
   }
   d->bytes += sizeof(PetscScalar) * (size_t)d->ld * (size_t)d->ld;
-  rrb->flops += 2.0 * d->n * d->n;
+  rrb->flops += PCRRBVisits(d->layout, d->ngrid) * 2.0 * d->n * d->n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -267,7 +317,8 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
     const PolderRRBGrid  g = PCRRBSharedPart(rrb, k, &y);
     PetscScalar         *c = !d->single ? (PetscScalar *)step->c : !k && d->first ? d->first : work, *part[RRB_NROW];
 
-    if (k + 1 < d->nfactor) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), RRBDeviceRows(d, k + 1), row);
+    if (k + 1 < d->nfactor && d->twice[k + 1].a) RRBRowArrays((PetscScalar *)step[1].a, d->twice[k + 1].plane.size, row);
+    else if (k + 1 < d->nfactor) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), RRBDeviceRows(d, k + 1), row);
     else
       for (int f = 0; f < RRB_NROW; ++f) row[f] = rest[f];
     for (int f = 0; f < RRB_NROW; ++f) {
@@ -422,8 +473,17 @@ PetscErrorCode PCRRBFactorDevice(PC pc, const PolderCSR *csr, const PolderDia *d
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PCRRBReadRest_Private(pc, &seen));
   if (!(seen & (RRB_SEEN_BAD | RRB_SEEN_PIVOT | RRB_SEEN_RANGE))) PetscCall(PCRRBTailDevice_Private(pc, row, &good, stream));
+  d->both  = 0;
   d->valid = good;
-  PetscCall(PetscLogGpuFlops(RRB_FACTOR * (rrb->flops - 2.0 * d->n * d->n)));
+  for (PetscInt k = d->nfactor - 1; k > 0 && good; --k) {
+    RRBTwice *twice = &d->twice[k];
+
+    if (!twice->a) continue;
+    PetscCall(PCRRBTwiceSetUp(pc, &PolderOnDevice, k, twice, PCRRBVisitDevice));
+    PetscCall(PetscArraycpy(d->step[k].length, twice->length, 2));
+    if (twice->length[1]) d->both |= 1u << k;
+  }
+  for (PetscInt k = 0; k < d->nfactor; ++k) PetscCall(PetscLogGpuFlops(RRB_FACTOR * 12.75 * d->step[k].g.nx * d->step[k].g.ny));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -150,6 +150,58 @@ PetscErrorCode PCRRBExchangeCreate(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The strip of a plane at its limit in direction (dx, dy): its border, or the nodes next to that. NULL: returns the number of nodes */
+static PetscInt PCRRBPlaneStrip_Private(const PolderRRBPlane *g, int dx, int dy, int border, PetscInt place[])
+{
+  const PetscInt u0 = dx < 0 ? -border : dx > 0 ? g->nx - !border : 0, u1 = dx ? u0 + 1 : g->nx;
+  const PetscInt v0 = dy < 0 ? -border : dy > 0 ? g->ny - !border : 0, v1 = dy ? v0 + 1 : g->ny;
+  PetscInt       count = 0;
+
+  for (PetscInt v = v0; v < v1; ++v) {
+    for (PetscInt u = u0; u < u1; ++u, ++count) {
+      if (place) place[count] = (PetscInt)g->origin + v * g->pitch + u;
+    }
+  }
+  return count;
+}
+
+PetscErrorCode PCRRBPlaneExchangeCreate(PC pc, PetscInt k, PetscSF *halo)
+{
+  const PC_RRB        *rrb   = (PC_RRB *)pc->data;
+  const RRBRanks      *ranks = &rrb->ranks;
+  const RRBBox         box   = PCRRBBox(rrb, k);
+  const PolderRRBPlane g     = PCRRBPlane(box.x1 - box.x0, box.y1 - box.y0);
+  const PetscInt       most  = 2 * (g.nx + g.ny) + 4;
+  PetscInt            *place, *at, count = 0;
+  PetscSFNode         *from;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(most, &place));
+  PetscCall(PetscMalloc1(most, &from));
+  PetscCall(PetscMalloc1(most, &at));
+  for (int dy = -1; dy <= 1 && ranks->at[0] >= 0; ++dy) {
+    for (int dx = -1; dx <= 1; ++dx) {
+      const PetscInt i = ranks->at[0] + dx, j = ranks->at[1] + dy;
+      RRBBox         b;
+      PolderRRBPlane neighbour;
+      PetscInt       n;
+
+      if ((!dx && !dy) || i < 0 || i >= ranks->np[0] || j < 0 || j >= ranks->np[1]) continue;
+      b         = PCRRBBoxAt(ranks, k, i, j);
+      neighbour = PCRRBPlane(b.x1 - b.x0, b.y1 - b.y0);
+      n         = PCRRBPlaneStrip_Private(&g, dx, dy, 1, place + count);
+      PCRRBPlaneStrip_Private(&neighbour, -dx, -dy, 0, at);
+      for (PetscInt q = 0; q < n; ++q) from[count + q] = (PetscSFNode){.rank = PCRRBRankAt(rrb, i, j), .index = at[q]};
+      count += n;
+    }
+  }
+  PetscCall(PetscFree(at));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc), halo));
+  PetscCall(PetscSFSetGraph(*halo, (PetscInt)g.size, count, place, PETSC_OWN_POINTER, from, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(*halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCRRBExchange(const PC_RRB *rrb, PetscInt k, RRBExchange exchange, PetscScalar data[])
 {
   PetscFunctionBegin;

@@ -14,6 +14,16 @@ PolderRRBGrid PCRRBShape(PetscInt nx, PetscInt ny)
   return g;
 }
 
+/* West and east have a border of their own, since both are read */
+PolderRRBPlane PCRRBPlane(PetscInt nx, PetscInt ny)
+{
+  PolderRRBPlane g = {.nx = nx, .ny = ny, .pitch = nx + 2};
+
+  g.origin = (size_t)g.pitch + 1;
+  g.size   = (size_t)g.pitch * (size_t)(ny + 2);
+  return g;
+}
+
 static PetscErrorCode RRBGridCreate_Private(PetscInt nx, PetscInt ny, RRBGrid *grid)
 {
   PetscFunctionBegin;
@@ -37,6 +47,7 @@ PetscErrorCode PCRRBFreeLayout(PC_RRB *rrb)
     PetscCall(PetscFree(rrb->grid[k].coef));
     PetscCall(PetscFree(rrb->grid[k].single));
     PetscCall(PetscFree(rrb->grid[k].z));
+    PetscCall(PCRRBTwiceFree(&rrb->grid[k].twice));
   }
   PetscCall(PetscFree(rrb->grid));
   PetscCall(PCRRBRestFree(&rrb->rest));
@@ -47,19 +58,25 @@ PetscErrorCode PCRRBFreeLayout(PC_RRB *rrb)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smallest number of half levels whose rest is cheap compared to the sweeps: its solve takes at most a tenth of their operations, its factor at most
+/* The smallest number of half levels whose rest is cheap compared to the sweeps: its solves take at most a tenth of their operations, its factor at most
    those of three sweeps */
-static PetscInt PCRRBChooseLevels_Private(PetscInt nx, PetscInt ny)
+static PetscInt PCRRBChooseLevels_Private(PetscInt nx, PetscInt ny, unsigned twice)
 {
   const PetscReal N = (PetscReal)nx * (PetscReal)ny;
   PetscInt        levels;
   PetscReal       n, band;
 
   for (levels = 0; PCRRBRestSize(nx, ny, levels, &n, &band); ++levels) {
-    if (4 * n * (band + 1) <= 1.5 * N && n * (band + 1) * (band + 1) <= 40 * N) return levels;
+    if (4 * n * (band + 1) * PCRRBVisits(twice, levels / 2 - 1) <= 1.5 * N && n * (band + 1) * (band + 1) <= 40 * N) return levels;
     if (band <= (levels ? 4 : 16) && levels % 2 == 0) return levels; // narrow grids: solved exactly from the start if that costs less than a few steps
   }
   return levels - 1;
+}
+
+/* The grids to visit twice: those of the device if it is used, too */
+static unsigned RRBTwiceWanted(const PC_RRB *rrb, PetscInt levels)
+{
+  return rrb->device.levels >= 0 ? rrb->device.layout : PCRRBTwiceGrids(rrb, levels / 2, PETSC_FALSE);
 }
 
 /* Does a layout of this many half levels exist for the current grid? If the distribution of the rows has changed, rrb->ranks was freed */
@@ -67,7 +84,9 @@ static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
 {
   const RRBRest *rest = &rrb->rest;
 
-  if (!rest->x || levels != rrb->levels || rrb->ngrid != (levels + 1) / 2 || (rrb->rows.np[0] * rrb->rows.np[1] > 1 && !rrb->ranks.size)) return PETSC_FALSE;
+  if (!rest->x || levels != rrb->levels || rrb->twice != RRBTwiceWanted(rrb, levels) || rrb->ngrid != (levels + 1) / 2 ||
+      (rrb->rows.np[0] * rrb->rows.np[1] > 1 && !rrb->ranks.size))
+    return PETSC_FALSE;
   if (rrb->ranks.size) return (PetscBool)(!rrb->reduced.wanted || rrb->reduced.coef);
   return (PetscBool)(rrb->ngrid ? rrb->grid[0].g.nx == rrb->nx && rrb->grid[0].g.ny == rrb->ny : rest->nx == rrb->nx && rest->ny == rrb->ny);
 }
@@ -76,7 +95,9 @@ static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
 PetscErrorCode PCRRBLayout(PC pc)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
-  PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : rrb->device.levels >= 0 ? rrb->device.levels : PCRRBChooseLevels_Private(rrb->nx, rrb->ny);
+  PetscInt       levels = rrb->wanted >= 0        ? rrb->wanted
+                        : rrb->device.levels >= 0 ? rrb->device.levels
+                                                  : PCRRBChooseLevels_Private(rrb->nx, rrb->ny, PCRRBTwiceGrids(rrb, PC_RRB_LEVELS_MAX, PETSC_FALSE));
   PetscReal      n, band;
   const RRBRest *rest = &rrb->rest;
 
@@ -90,6 +111,7 @@ PetscErrorCode PCRRBLayout(PC pc)
   PetscCall(PCRRBFreeLayout(rrb));
   PetscCall(PCRRBRanksLayout(pc, levels));
   rrb->levels = levels;
+  rrb->twice  = RRBTwiceWanted(rrb, levels);
   PetscCall(PetscCalloc1((levels + 1) / 2, &rrb->grid));
   rrb->flops = 0;
   for (PetscInt k = 0; k < (levels + 1) / 2; ++k) {
@@ -99,11 +121,16 @@ PetscErrorCode PCRRBLayout(PC pc)
 
     PetscCall(RRBGridCreate_Private(x, y, grid));
     rrb->ngrid++;
-    rrb->flops += (grid->half = (PetscBool)(levels == 2 * k + 1)) ? 8.5 * x * y : 12.75 * x * y;
+    grid->half  = (PetscBool)(levels == 2 * k + 1);
+    grid->flops = grid->half ? 8.5 * x * y : 12.75 * x * y;
+    rrb->flops += PCRRBVisits(rrb->twice, grid->half ? k - 1 : k) * grid->flops;
+    if (grid->half || !(rrb->twice >> k & 1)) continue;
+    PetscCall(PCRRBTwiceLayout(pc, k));
+    rrb->flops += PCRRBVisits(rrb->twice, k) / 2 * 22 * x * y; // a product and two vectors
   }
   PetscCall(PCRRBRestLayout(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2),
                             rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
-  rrb->flops += 4.0 * rest->n * (rest->band + 1.0);
+  rrb->flops += PCRRBVisits(rrb->twice, levels / 2 - 1) * 4.0 * rest->n * (rest->band + 1.0);
   if (rrb->reduced.wanted) PetscCall(PCRRBReducedLayout(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,6 +150,7 @@ static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], voi
   RRBRest         *rest   = &rrb->rest;
 
   PetscFunctionBegin;
+  if (target->k < rrb->ngrid && rrb->grid[target->k].twice.a) PolderRRBPlaneRow_Host(&rrb->grid[target->k].twice.plane, y, row, rrb->grid[target->k].twice.a);
   if (target->k < rrb->ngrid) {
     PolderRRBPutRow_Host(&rrb->grid[target->k].g, y, row, rrb->grid[target->k].coef, target->work);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -360,7 +388,6 @@ PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   RRBTarget    target[2];
   PetscScalar *row[RRB_NROW];
-  PetscReal    rest;
 
   PetscFunctionBegin;
   PetscCall(PCRRBFreeScratch_Private(rrb));
@@ -396,8 +423,11 @@ PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
   }
   if (!pc->failedreason) PetscCall(PCRRBRestFactor(pc));
   if (!pc->failedreason) PetscCall(PCRRBStore_Private(pc));
-  rest = (rrb->rest.band + 1.0) * rrb->rest.n;
-  PetscCall(PetscLogFlops(RRB_FACTOR * (rrb->flops - 4.0 * rest) + rest * (rrb->rest.band + 1.0)));
+  for (PetscInt k = rrb->ngrid - 1; k > 0 && !pc->failedreason; --k) {
+    if (rrb->grid[k].twice.a) PetscCall(PCRRBTwiceSetUp(pc, &PolderOnHost, k, &rrb->grid[k].twice, k < rrb->ranks.ngrid ? PCRRBVisitBox : PCRRBVisit));
+  }
+  PetscCall(PetscLogFlops((rrb->rest.band + 1.0) * (rrb->rest.band + 1.0) * rrb->rest.n));
+  for (PetscInt k = 0; k < rrb->ngrid; ++k) PetscCall(PetscLogFlops(RRB_FACTOR * rrb->grid[k].flops));
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,15 @@
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 
+/* Is the largest of the grids that were chosen for second visits visited once? */
+static PetscBool RRBTwiceFails(const PC_RRB *rrb)
+{
+  PetscInt k = 0;
+
+  while (k < rrb->ngrid && !rrb->grid[k].twice.a) ++k;
+  return (PetscBool)(rrb->wanttwice < 0 && k < rrb->ngrid && !rrb->grid[k].twice.length[1]);
+}
+
 PetscErrorCode PCRRBSetUpHost(PC pc)
 {
   PC_RRB   *rrb = (PC_RRB *)pc->data;
@@ -12,39 +21,52 @@ PetscErrorCode PCRRBSetUpHost(PC pc)
   PetscCall(PCRRBUpdateGrid(pc, &csr));
   PetscCall(PCRRBLayout(pc));
   PetscCall(PCRRBFactor(pc, &csr));
+  if (!pc->failedreason && RRBTwiceFails(rrb)) { // fewer half levels are better then
+    rrb->once = PETSC_TRUE;
+    PetscCall(PCRRBLayout(pc));
+    PetscCall(PCRRBFactor(pc, &csr));
+  }
   rrb->valid = (PetscBool)!pc->failedreason;
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  L y = r         grid by grid: eliminated nodes contribute to their neighbours
-  L^T z = D^-1 y  after the exact solve of the rest, grid by grid in reverse
-
-  r2 of a grid is the next grid in natural order. The sweeps begin with grid `from`; r is the right-hand side on this grid and z the solution, with rows ld
-  apart. On several processes the first grids are in boxes.
-*/
-PetscErrorCode PCRRBSweeps(PC_RRB *rrb, PetscInt from, const PetscScalar *r, PetscInt ld, PetscScalar *z)
+/* Solves on grid k, or the rest: r and z in natural order with rows apart, or r2 of a finer grid */
+static PetscErrorCode PCRRBSolveGrid_Private(PC pc, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
 {
   PetscFunctionBegin;
-  for (PetscInt k = from; k < rrb->ngrid; ++k) {
-    const RRBGrid     *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
-    const PetscScalar *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : r;
-    const PetscInt     da = finer ? finer->g.pitch : ld;
+  if (((PC_RRB *)pc->data)->grid[k].twice.a) PetscCall(PCRRBTwice(pc, k, PCRRBVisit, r, ldr, z, ldz));
+  else PetscCall(PCRRBVisit(pc, k, r, ldr, z, ldz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, a, da, grid->z);
-    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, a, da, grid->z);
-  }
-  if (rrb->ngrid > from) PetscCall(PCRRBRestSolve(&rrb->rest, rrb->rest.place, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
+/*
+  L y = r         the nodes that a grid eliminates contribute to their neighbours; then follows the next grid, which is r2 in natural order
+  L^T z = D^-1 y  after that, or after the exact solve of the rest
+*/
+PetscErrorCode PCRRBVisit(PC pc, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
+{
+  PC_RRB        *rrb  = (PC_RRB *)pc->data;
+  const RRBGrid *grid = &rrb->grid[k];
+  PetscScalar   *r2   = grid->z + RRB_R2 * grid->g.size + grid->g.origin;
+
+  PetscFunctionBegin;
+  if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, r, ldr, grid->z);
+  else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, r, ldr, grid->z);
+  if (k + 1 < rrb->ngrid) PetscCall(PCRRBSolveGrid_Private(pc, k + 1, r2, grid->g.pitch, r2, grid->g.pitch));
+  else PetscCall(PCRRBRestSolve(&rrb->rest, rrb->rest.place, grid->z, grid->z));
+  if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, z, ldz);
+  else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, z, ldz);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSweeps(PC pc, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[])
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (from < rrb->ngrid) PetscCall(PCRRBSolveGrid_Private(pc, from, r, ld, z, ld));
   else PetscCall(PCRRBRestSolve(&rrb->rest, rrb->rest.place, r, z));
-  for (PetscInt k = rrb->ngrid - 1; k >= from; --k) {
-    const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
-    PetscScalar   *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
-    const PetscInt da = finer ? finer->g.pitch : ld;
-
-    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, a, da);
-    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, a, da);
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,7 +81,7 @@ static PetscErrorCode PCRRBApplyHost_Private(PC pc, const PetscScalar r[], Petsc
     PetscCall(PCRRBToBox(rrb, r, &in));
     PetscCall(PCRRBSweepsRanks(pc, 0, in, PCRRBWidth(rrb), rrb->ranks.move ? rrb->ranks.box : z));
     PetscCall(PCRRBFromBox(rrb, z));
-  } else PetscCall(PCRRBSweeps(rrb, 0, r, rrb->nx, z));
+  } else PetscCall(PCRRBSweeps(pc, 0, r, rrb->nx, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,8 +107,10 @@ static PetscLogDouble PCRRBBytesHost_Private(const PC_RRB *rrb)
 {
   PetscLogDouble bytes = (PetscLogDouble)rrb->rest.n * (rrb->rest.band + 1.0) * sizeof(PetscScalar);
 
-  for (PetscInt k = 0; k < rrb->ngrid; ++k)
+  for (PetscInt k = 0; k < rrb->ngrid; ++k) {
     bytes += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
+    bytes += (PetscLogDouble)rrb->grid[k].twice.plane.size * (RRB_NROW + 2) * sizeof(PetscScalar);
+  }
   return bytes;
 }
 
@@ -100,8 +124,7 @@ static PetscErrorCode PCRRBDescribeRestHost_Private(const PC_RRB *rrb, size_t le
 static PetscErrorCode PCRRBViewHost_Private(const PC_RRB *rrb, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  (void)rrb; // no further output
-  (void)viewer;
+  for (PetscInt k = 0; k < rrb->ngrid; ++k) PetscCall(PCRRBTwiceView(&rrb->grid[k].twice, k, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

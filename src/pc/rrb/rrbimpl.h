@@ -18,9 +18,21 @@
 /* Maximum number of grids whose lines are shared */
 #define PC_RRB_SHARED_MAX 8
 
+/* What a grid that is visited twice has, see rrbvisits.c; a = NULL: it is visited once */
+typedef struct {
+  PolderRRBPlane plane;
+  PetscScalar   *a;         /* [RRB_NROW plane.size] the matrix of the grid */
+  PetscScalar   *v, *d;     /* [plane.size] the first visit, and the residual that it leaves */
+  PetscReal      top;       /* upper end of the interval */
+  PetscReal      length[2]; /* of the visits; length[1] = 0: one of length 1 */
+  PetscSF        halo;      /* on a grid in boxes: the border of a plane; otherwise NULL */
+} RRBTwice;
+
 typedef struct {
   PolderRRBGrid g;
+  RRBTwice      twice;
   PetscBool     half;   /* only the black nodes are eliminated */
+  PetscReal     flops;  /* of a visit, without coarser grids */
   PetscScalar  *coef;   /* [RRB_NCOEF g.size] factor; NULL after the set-up when it is kept in single precision */
   float        *single; /* [RRB_NCOEF g.size] */
   PetscScalar  *z;      /* [RRB_NVEC g.size] values of a vector */
@@ -156,6 +168,8 @@ typedef struct {
   PetscInt       ngrid, small; /* number of grids that are swept over, and the first of the small grids that share one kernel */
   PetscInt       tail;         /* first grid of the dense matrix: all of it or, if it is swept over and half, its red nodes; nfactor: the rest only */
   PolderRRBStep *step;         /* [nfactor], on the host; r and x of the first are vectors */
+  RRBTwice      *twice;        /* [nfactor]; a: nine planes, the last four being v, d and the r and x of the step */
+  unsigned       layout, both; /* bit k: grid k may be, and is, visited twice */
   PetscInt       n, ld;        /* of the dense matrix */
   PetscScalar   *inverse;      /* [ld ld] M^-1 on the unknowns of the dense matrix */
   PetscScalar   *b, *x;        /* [n] */
@@ -204,8 +218,11 @@ typedef struct {
 } RRBWhole;
 
 typedef struct {
-  PetscInt         given[2]; /* grid size given by the user, 0: none */
-  PetscInt         wanted;   /* requested number of half levels, PETSC_DECIDE: automatic */
+  PetscInt         given[2];  /* grid size given by the user, 0: none */
+  PetscInt         wanted;    /* requested number of half levels, PETSC_DECIDE: automatic */
+  PetscInt         wanttwice; /* requested first grid that is visited twice, 0: none, PETSC_DECIDE: automatic */
+  PetscBool        once;      /* second visits did not suit a matrix with this pattern */
+  unsigned         twice;     /* of the current layout on the host: bit k: grid k may be visited twice */
   PetscReal        omega;
   PetscBool        single;
   RRBGridOrigin    origin;
@@ -301,6 +318,8 @@ PETSC_INTERN PetscErrorCode PCRRBSharedApplyAll(PC, const PetscScalar r[], Petsc
 /* rrbdevice.c */
 /* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */
 PETSC_INTERN PetscErrorCode PCRRBSweepDevice(RRBDevice *, PetscInt first, const PolderCGRho *rho, PolderStream);
+/* The same with one visit of grid k; vectors with rows as far apart as those of its step. See PCRRBVisit() */
+PETSC_INTERN PetscErrorCode PCRRBVisitDevice(PC, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
 /* For solvers of the first Schur complement: z = M^-1 r on the red nodes, in device memory, in the order of PolderRRBUnknown() with skew. Requires at least
    one half level, or two if rho is not NULL */
 PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
@@ -335,13 +354,16 @@ PETSC_INTERN PetscErrorCode PCRRBGather(PC_RRB *, MPI_Comm, int n);
 /* Copies a vector to natural order of the box of this process, in ranks.box; if the rows are those of the box, *box is rows itself. FromBox() copies back */
 PETSC_INTERN PetscErrorCode PCRRBToBox(PC_RRB *, const PetscScalar rows[], const PetscScalar **box);
 PETSC_INTERN PetscErrorCode PCRRBFromBox(PC_RRB *, PetscScalar rows[]);
-/* PCRRBSweeps() on several processes; each process passes its box of the vectors */
+/* PCRRBSweeps() and PCRRBVisit() on several processes; each process passes its box of the vectors */
 PETSC_INTERN PetscErrorCode PCRRBSweepsRanks(PC, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+PETSC_INTERN PetscErrorCode PCRRBVisitBox(PC, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
 
 /* rrbexchange.c */
 PETSC_INTERN PetscErrorCode PCRRBExchangeCreate(PC);
 /* Copies values of neighbours to the border of the arrays of grid k, which begin at data; does nothing if the grid is replicated */
 PETSC_INTERN PetscErrorCode PCRRBExchange(const PC_RRB *, PetscInt k, RRBExchange, PetscScalar data[]);
+/* Copies values of neighbours to the border of a plane of grid k. Collective */
+PETSC_INTERN PetscErrorCode PCRRBPlaneExchangeCreate(PC, PetscInt k, PetscSF *);
 
 /* rrbmatrix.c: sets rrb->nx, ny, origin, rows to the grid of the matrix; raises an error when there is none */
 PETSC_INTERN PetscErrorCode PCRRBFindGrid(PC, const PolderCSR *);
@@ -354,10 +376,27 @@ PETSC_INTERN PetscErrorCode PCRRBVisitRows(PC, const PolderCSR *, PetscScalar wo
                                            void *ctx);
 
 /* rrbhost.c: both sweeps from grid `from` on, and the solve with the rest; r and z in natural order of that grid, with rows ld apart */
-PETSC_INTERN PetscErrorCode PCRRBSweeps(PC_RRB *, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+PETSC_INTERN PetscErrorCode PCRRBSweeps(PC, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+/* The same with one visit of grid k, whatever the visits of the grids below it */
+PETSC_INTERN PetscErrorCode PCRRBVisit(PC, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
+
+/* rrbvisits.c: second visits */
+typedef PetscErrorCode (*RRBGridVisit)(PC, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
+/* Those of the first n grids to visit twice, as requested or chosen: bit k for grid k */
+PETSC_INTERN unsigned PCRRBTwiceGrids(const PC_RRB *, PetscInt n, PetscBool device);
+/* How often grid k is visited then */
+PETSC_INTERN PetscReal      PCRRBVisits(unsigned twice, PetscInt k);
+PETSC_INTERN PetscErrorCode PCRRBTwiceLayout(PC, PetscInt k);
+PETSC_INTERN PetscErrorCode PCRRBTwiceFree(RRBTwice *);
+/* Lengths of the visits of grid k, once those of coarser grids are known and its matrix is stored */
+PETSC_INTERN PetscErrorCode PCRRBTwiceSetUp(PC, const PolderPlace *, PetscInt k, RRBTwice *, RRBGridVisit);
+PETSC_INTERN PetscErrorCode PCRRBTwiceView(const RRBTwice *, PetscInt k, PetscViewer);
+/* z <- both visits of r on grid k, on the host */
+PETSC_INTERN PetscErrorCode PCRRBTwice(PC, PetscInt k, RRBGridVisit, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
 
 /* rrbfactor.c */
 PETSC_INTERN PolderRRBGrid  PCRRBShape(PetscInt nx, PetscInt ny);
+PETSC_INTERN PolderRRBPlane PCRRBPlane(PetscInt nx, PetscInt ny);
 PETSC_INTERN PetscErrorCode PCRRBLayout(PC);
 PETSC_INTERN PetscErrorCode PCRRBFreeLayout(PC_RRB *);
 PETSC_INTERN PetscErrorCode PCRRBFactor(PC, const PolderCSR *);

@@ -71,11 +71,13 @@ static PetscInt PCRRBChooseGrids_Private(PC_RRB *rrb, PetscInt levels)
 
   for (PetscInt g = rrb->reduced.wanted; g <= (levels + 1) / 2; ++g) { // the vectors of CG on S are in boxes
     PetscInt  widest[2];
-    PetscReal cost = rrb->latency * (PetscReal)g;
+    PetscReal cost = 0;
 
     for (int d = 0; d < 2; ++d) widest[d] = PCRRBWidest_Private(PCRRBCut_Private(rrb, d, levels, g, ranks->cut[d], ranks->index[d]), ranks->cut[d]);
     for (PetscInt k = 0; k <= levels / 2; ++k)
-      cost += k < g ? (PetscReal)((widest[0] >> k) + 1) * (PetscReal)((widest[1] >> k) + 1) : (PetscReal)(rrb->nx >> k) * (PetscReal)(rrb->ny >> k);
+      cost += PCRRBVisits(PCRRBTwiceGrids(rrb, levels / 2, PETSC_FALSE), k) *
+              (k < g ? rrb->latency + (PetscReal)((widest[0] >> k) + 1) * (PetscReal)((widest[1] >> k) + 1)
+                     : (PetscReal)(rrb->nx >> k) * (PetscReal)(rrb->ny >> k));
     if (cost < least) {
       least = cost;
       best  = g;
@@ -347,30 +349,35 @@ PetscErrorCode PCRRBFromBox(PC_RRB *rrb, PetscScalar rows[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves L y = r on the grids in boxes, and gathers r2 of the last one, or its remaining red nodes, on every process */
-static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscScalar from[], PetscInt ld)
+/* L y = r on grid k, which is in boxes, see PCRRBVisit() */
+static PetscErrorCode PCRRBForwardBox_Private(const PC_RRB *rrb, PetscInt k, const PetscScalar r[], PetscInt ld)
 {
-  PC_RRB      *rrb   = (PC_RRB *)pc->data;
-  RRBRanks    *ranks = &rrb->ranks;
-  const RRBBox last  = PCRRBBox(rrb, ranks->whole);
+  const RRBGrid *grid = &rrb->grid[k];
 
   PetscFunctionBegin;
-  for (; k < ranks->ngrid; ++k) {
-    const RRBGrid *grid = &rrb->grid[k];
+  PolderRRBLoadBorder_Host(&grid->g, r, ld, grid->z);
+  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZBLACK, grid->z));
+  if (grid->single) PolderRRBForwardR1Single_Host(&grid->g, grid->single, r, ld, grid->z);
+  else PolderRRBForwardR1_Host(&grid->g, grid->coef, r, ld, grid->z);
+  if (!grid->half) PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+  if (grid->single) PolderRRBForwardR2Single_Host(&grid->g, grid->half, grid->single, grid->z);
+  else PolderRRBForwardR2_Host(&grid->g, grid->half, grid->coef, grid->z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PolderRRBLoadBorder_Host(&grid->g, from, ld, grid->z);
-    PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZBLACK, grid->z));
-    if (grid->single) PolderRRBForwardR1Single_Host(&grid->g, grid->single, from, ld, grid->z);
-    else PolderRRBForwardR1_Host(&grid->g, grid->coef, from, ld, grid->z);
-    if (!grid->half) PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
-    if (grid->single) PolderRRBForwardR2Single_Host(&grid->g, grid->half, grid->single, grid->z);
-    else PolderRRBForwardR2_Host(&grid->g, grid->half, grid->coef, grid->z);
-    from = grid->z + RRB_R2 * grid->g.size + grid->g.origin;
-    ld   = grid->g.pitch;
+/* L^T z = D^-1 y on grid k, whose r2 (half: red nodes) have their values, border included */
+static PetscErrorCode PCRRBBackwardBox_Private(const PC_RRB *rrb, PetscInt k, PetscScalar z[], PetscInt ld)
+{
+  const RRBGrid *grid = &rrb->grid[k];
+
+  PetscFunctionBegin;
+  if (!grid->half) {
+    if (grid->single) PolderRRBBackwardR1Single_Host(&grid->g, grid->single, grid->z);
+    else PolderRRBBackwardR1_Host(&grid->g, grid->coef, grid->z);
+    PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
   }
-  if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, ranks->part, NULL);
-  else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, from, ld, ranks->part, last.x1 - last.x0);
-  PetscCall(PCRRBGather(rrb, PetscObjectComm((PetscObject)pc), 1));
+  if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, PETSC_TRUE, grid->single, grid->z, z, ld);
+  else PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, z, ld);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -392,38 +399,47 @@ static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
   } else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, ranks->all + (size_t)last.y0 * (size_t)nx + (size_t)last.x0, nx, out, last.x1 - last.x0);
 }
 
-/* Solves L^T z = D^-1 y on the grids in boxes */
-static PetscErrorCode PCRRBBackwardBoxes_Private(PC pc, PetscInt from, PetscScalar z[], PetscInt ld)
+/* Solves on the replicated grids: gathers the values of the first one from all processes, or the remaining red nodes of the last grid in boxes */
+static PetscErrorCode PCRRBSolveWhole_Private(PC pc, const PetscScalar r[], PetscInt ld, PetscScalar z[])
 {
-  PC_RRB   *rrb   = (PC_RRB *)pc->data;
-  RRBRanks *ranks = &rrb->ranks;
+  PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  RRBRanks    *ranks = &rrb->ranks;
+  const RRBBox last  = PCRRBBox(rrb, ranks->whole);
 
   PetscFunctionBegin;
+  if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, ranks->part, NULL);
+  else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, r, ld, ranks->part, last.x1 - last.x0);
+  PetscCall(PCRRBGather(rrb, PetscObjectComm((PetscObject)pc), 1));
+  PetscCall(PCRRBSweeps(pc, ranks->ngrid, ranks->all, rrb->nx >> ranks->whole, ranks->all));
   PCRRBTakePart_Private(rrb, z);
-  for (PetscInt k = ranks->ngrid - 1; k >= from; --k) {
-    const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
-    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (k < ranks->ngrid - 1) PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
-    if (!grid->half) {
-      if (grid->single) PolderRRBBackwardR1Single_Host(&grid->g, grid->single, grid->z);
-      else PolderRRBBackwardR1_Host(&grid->g, grid->coef, grid->z);
-      PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
-    }
-    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, PETSC_TRUE, grid->single, grid->z, to, finer ? finer->g.pitch : ld);
-    else PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, to, finer ? finer->g.pitch : ld);
+PetscErrorCode PCRRBVisitBox(PC pc, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
+{
+  PC_RRB        *rrb  = (PC_RRB *)pc->data;
+  const RRBGrid *grid = &rrb->grid[k];
+  PetscScalar   *r2   = grid->z + RRB_R2 * grid->g.size + grid->g.origin;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBForwardBox_Private(rrb, k, r, ldr));
+  if (k + 1 == rrb->ranks.ngrid) PetscCall(PCRRBSolveWhole_Private(pc, r2, grid->g.pitch, NULL));
+  else {
+    if (grid[1].twice.a) PetscCall(PCRRBTwice(pc, k + 1, PCRRBVisitBox, r2, grid->g.pitch, r2, grid->g.pitch));
+    else PetscCall(PCRRBVisitBox(pc, k + 1, r2, grid->g.pitch, r2, grid->g.pitch));
+    PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
   }
+  PetscCall(PCRRBBackwardBox_Private(rrb, k, z, ldz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBSweepsRanks(PC pc, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[])
 {
-  PC_RRB   *rrb   = (PC_RRB *)pc->data;
-  RRBRanks *ranks = &rrb->ranks;
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBForwardBoxes_Private(pc, from, r, ld));
-  PetscCall(PCRRBSweeps(rrb, ranks->ngrid, ranks->all, rrb->nx >> ranks->whole, ranks->all));
-  PetscCall(PCRRBBackwardBoxes_Private(pc, from, z, ld));
+  if (from == rrb->ranks.ngrid) PetscCall(PCRRBSolveWhole_Private(pc, r, ld, z));
+  else if (rrb->grid[from].twice.a) PetscCall(PCRRBTwice(pc, from, PCRRBVisitBox, r, ld, z, ld));
+  else PetscCall(PCRRBVisitBox(pc, from, r, ld, z, ld));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -264,7 +264,7 @@ static PetscErrorCode PCRRBReducedApplyOne_Private(PC pc, const PetscScalar r[],
   else {
     if (first->single) PolderRRBReducedForwardSingle_Host(g, first->single, r, z);
     else PolderRRBReducedForward_Host(g, first->coef, r, z);
-    if (rrb->ngrid > 1) PetscCall(PCRRBSweeps(rrb, 1, z2, g->nx / 2, z2));
+    if (rrb->ngrid > 1) PetscCall(PCRRBSweeps(pc, 1, z2, g->nx / 2, z2));
     else PetscCall(PCRRBRestSolve(&rrb->rest, rrb->reduced.place, z, z));
     if (first->single) PolderRRBReducedBackwardSingle_Host(g, first->single, r, z);
     else PolderRRBReducedBackward_Host(g, first->coef, r, z);

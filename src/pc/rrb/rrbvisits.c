@@ -1,0 +1,177 @@
+/*
+  Grids that PC rrb visits twice. B being one visit of a grid, the eigenvalues of B A are in [1, c], and c grows with each grid below. Two visits,
+
+      v = B r,   z = l_0 v + l_1 B (r - l_0 A v),
+
+  with the lengths l of the Chebyshev polynomial of [1, top] bring them close to 1, so that c no longer grows with the size of the grid; they are definite up
+  to 1 + top (AMLI: Axelsson and Vassilevski, Algebraic multilevel preconditioning methods I, Numer. Math. 56, 1989).
+*/
+#include "rrbimpl.h"
+#include <petsc/private/pcimpl.h>
+
+/* Degree of the polynomial that looks for c, its interval, and the margin of what it finds. A single eigenvalue of 3 among four million is found */
+#define RRB_STEPS  6
+#define RRB_LOW    0.5
+#define RRB_HIGH   2.0
+#define RRB_MARGIN 1.15
+/* Beyond RRB_TOP a grid is visited once: a few large eigenvalues, as of light bubbles, cost CG less than a polynomial for all of the interval. So it is where c
+   is less than RRB_LEAST, as in short time steps: one visit nearly solves */
+#define RRB_TOP   12
+#define RRB_LEAST 1.2
+/* By default second visits begin with this grid, if the first one has so many nodes */
+#define RRB_TWICE      2
+#define RRB_TWICE_FROM 10000
+/* On a device, where passes over small grids take long, only each third grid is visited twice. By default it has one below it, and the first one is this unless
+   there are so many nodes */
+#define RRB_TWICE_STRIDE 3
+#define RRB_TWICE_BELOW  2
+#define RRB_TWICE_DEVICE 3
+#define RRB_TWICE_LARGE  8000000
+
+unsigned PCRRBTwiceGrids(const PC_RRB *rrb, PetscInt n, PetscBool device)
+{
+  const PetscReal N     = (PetscReal)rrb->nx * (PetscReal)rrb->ny;
+  const PetscBool given = (PetscBool)(rrb->wanttwice >= 0);
+  PetscInt        first = rrb->wanted < 0 && N >= RRB_TWICE_FROM && !rrb->once ? RRB_TWICE : 0, last = PetscMin(n, 31) - 1;
+  unsigned        twice = 0;
+
+  if (!given && device && N < RRB_TWICE_LARGE) first = first ? RRB_TWICE_DEVICE : 0;
+  if (!given && device) last -= RRB_TWICE_BELOW - 1;
+  if (given) first = rrb->wanttwice;
+  for (PetscInt k = first; first && k <= last; k += device ? RRB_TWICE_STRIDE : 1) twice |= 1u << k;
+  return twice;
+}
+
+PetscReal PCRRBVisits(unsigned twice, PetscInt k)
+{
+  PetscReal visits = 1;
+
+  for (PetscInt j = 0; j <= PetscMin(k, 31); ++j) visits *= twice >> j & 1 ? 2 : 1;
+  return visits;
+}
+
+PetscErrorCode PCRRBTwiceFree(RRBTwice *twice)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(twice->a));
+  PetscCall(PetscFree(twice->v));
+  PetscCall(PetscFree(twice->d));
+  PetscCall(PetscSFDestroy(&twice->halo));
+  *twice = (RRBTwice){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBTwiceLayout(PC pc, PetscInt k)
+{
+  PC_RRB             *rrb   = (PC_RRB *)pc->data;
+  RRBGrid            *grid  = &rrb->grid[k];
+  RRBTwice           *twice = &grid->twice;
+  const PolderRRBGrid g     = grid->g;
+
+  PetscFunctionBegin;
+  twice->plane = PCRRBPlane(g.nx, g.ny);
+  PetscCall(PetscCalloc1(RRB_NROW * twice->plane.size, &twice->a));
+  PetscCall(PetscCalloc1(twice->plane.size, &twice->v));
+  PetscCall(PetscCalloc1(twice->plane.size, &twice->d));
+  if (k < rrb->ranks.ngrid) PetscCall(PCRRBPlaneExchangeCreate(pc, k, &twice->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The border of v <- values of neighbours, on a grid in boxes */
+static PetscErrorCode PCRRBTwiceBorder_Private(const RRBTwice *twice, PetscScalar v[])
+{
+  PetscFunctionBegin;
+  if (!twice->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastBegin(twice->halo, MPIU_SCALAR, v, v, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(twice->halo, MPIU_SCALAR, v, v, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBTwice(PC pc, PetscInt k, RRBGridVisit visit, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
+{
+  const RRBTwice       *twice = &((PC_RRB *)pc->data)->grid[k].twice;
+  const PolderRRBPlane *g     = &twice->plane;
+
+  PetscFunctionBegin;
+  if (!twice->length[1]) {
+    PetscCall((*visit)(pc, k, r, ldr, z, ldz));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall((*visit)(pc, k, r, ldr, twice->v + g->origin, g->pitch));
+  PetscCall(PCRRBTwiceBorder_Private(twice, twice->v));
+  PolderRRBResidual_Host(g, twice->a, r, ldr, twice->length[0], twice->v, twice->d);
+  PetscCall((*visit)(pc, k, twice->d + g->origin, g->pitch, z, ldz));
+  PolderRRBCombine_Host(g, twice->length[0], twice->v, twice->length[1], z, ldz);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  An estimate of c from below: the quotient (z, A z) / (z, b) of z = B b and b = A x, x being T(B A) x_0 with the Chebyshev polynomial T of [RRB_LOW, RRB_HIGH],
+  which takes out what lies there, and no sums. x_0 = B A y is in the range of a singular A; y is random with the weights of the square root of the diagonal
+*/
+static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, PetscInt k, const RRBTwice *twice, RRBGridVisit visit, PetscReal *longest)
+{
+  const PC_RRB         *rrb  = (PC_RRB *)pc->data;
+  const RRBBox          box  = twice->halo ? PCRRBBox(rrb, k) : (RRBBox){0};
+  const PolderRRBPlane *g    = &twice->plane;
+  const PetscReal       half = (RRB_HIGH - RRB_LOW) / 2, middle = (RRB_HIGH + RRB_LOW) / 2;
+  PetscScalar          *b = twice->d, *z = twice->v, *sum, *x[2], here[2];
+  PetscReal             dot[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(place, 2 * g->size + 2, &x[0]));
+  PetscCall((*place->zero)(x[0], sizeof(**x) * (2 * g->size + 2)));
+  x[1] = x[0] + g->size;
+  sum  = x[1] + g->size;
+  PolderRun(place, PolderRRBSigns, g, rrb->nx >> k, box.y0 * (rrb->nx >> k) + box.x0, twice->a, z);
+  for (PetscInt step = 0; step <= RRB_STEPS + 1; ++step) { // z is y, x_0, then B A x
+    const PetscReal twofold = step > 2 ? 2 : 1;
+    PetscScalar    *now = x[step % 2], *next = x[1 - step % 2];
+
+    if (step == 1) PolderRun(place, PolderRRBCombine, g, 1, z, 0, next + g->origin, g->pitch);
+    if (step > 1) {
+      PolderRun(place, PolderRRBCombine, g, twofold / half, z, step > 2 ? -1 : 0, next + g->origin, g->pitch);
+      PolderRun(place, PolderRRBCombine, g, -twofold * middle / half, now, 1, next + g->origin, g->pitch);
+    }
+    PetscCall(PCRRBTwiceBorder_Private(twice, step ? next : z));
+    PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, step ? next : z, b);
+    PetscCall((*visit)(pc, k, b + g->origin, g->pitch, z + g->origin, g->pitch));
+  }
+  PolderRunSum(place, PolderRRBPlaneDot, g, z, b, sum);
+  PetscCall(PCRRBTwiceBorder_Private(twice, z));
+  PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, z, b);
+  PolderRunSum(place, PolderRRBPlaneDot, g, z, b, sum + 1);
+  PetscCall((*place->take)(here, sum, sizeof(here)));
+  PetscCall((*place->free)(&x[0]));
+  for (int i = 0; i < 2; ++i) dot[i] = PetscRealPart(here[i]);
+  if (twice->halo) PetscCallAllreduce(MPI_IN_PLACE, dot, 2, MPIU_REAL, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  *longest = dot[0] > 0 && dot[1] > 0 ? dot[1] / dot[0] : dot[0] == 0 ? 1 : PETSC_MAX_REAL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBTwiceSetUp(PC pc, const PolderPlace *place, PetscInt k, RRBTwice *twice, RRBGridVisit visit)
+{
+  PetscReal longest, middle, root;
+
+  PetscFunctionBegin;
+  for (int f = 0; f < RRB_NROW; ++f) PetscCall(PCRRBTwiceBorder_Private(twice, twice->a + (size_t)f * twice->plane.size));
+  PetscCall(PCRRBStretch_Private(pc, place, k, twice, visit, &longest));
+  twice->top       = PetscMax(PetscCeilReal(8 * RRB_MARGIN * longest) / 8, RRB_HIGH); // the same on any number of processes
+  twice->length[0] = twice->length[1] = 0;
+  PetscCall(PetscInfo(pc, "Grid %" PetscInt_FMT ": a visit lengthens a vector %g times\n", k, (double)longest));
+  if (longest < RRB_LEAST || !(twice->top <= RRB_TOP)) PetscFunctionReturn(PETSC_SUCCESS);
+  middle           = (twice->top + 1) / 2;
+  root             = (twice->top - 1) / 2 * PETSC_SQRT2 / 2;
+  twice->length[0] = 1 / (middle - root);
+  twice->length[1] = 1 / (middle + root);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBTwiceView(const RRBTwice *twice, PetscInt k, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (!twice->a) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid %" PetscInt_FMT " is visited %s: eigenvalues up to %g\n", k, twice->length[1] ? "twice" : "once",
+                                   (double)twice->top));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
