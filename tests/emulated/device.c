@@ -13,6 +13,7 @@
 static char Work[1];
 /* What is recorded may launch, nothing else */
 static PetscBool Recording = PETSC_FALSE;
+static size_t    Launches; /* while that is true */
 #define NotRecorded() PetscCheck(!Recording, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This cannot be replayed on a device")
 
 const char *PolderDeviceErrorString(int err)
@@ -149,6 +150,7 @@ PetscErrorCode PolderVecRestoreDeviceArray(Vec v, PetscScalar **a)
 PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
 {
   PetscFunctionBegin;
+  Launches += Recording;
   *stream = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -431,17 +433,23 @@ PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*bod
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  *graph    = (PolderDeviceGraph)Work;
+  Launches  = 0;
   Recording = PETSC_TRUE;
   ierr      = body(ctx);
   Recording = PETSC_FALSE;
   PetscCall(ierr);
+  if (!*graph) {
+    PetscCall(PetscMalloc(sizeof(Launches), graph));
+    *(size_t *)*graph = Launches;
+  }
+  PetscCheck(*(size_t *)*graph == Launches, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu launches were recorded, and %zu are to be replayed", *(size_t *)*graph,
+             Launches);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
 {
   PetscFunctionBegin;
-  *graph = NULL;
+  PetscCall(PetscFree(*graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

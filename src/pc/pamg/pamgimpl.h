@@ -243,15 +243,15 @@ typedef struct {
   const PolderPlace     *coarseplace;  /* memory of the vectors of that solver: the host if several processes share the level */
   PetscScalar           *coarsebuf[2]; /* [n + nghost] of the last level, in that memory */
   PetscBool              direct;
-  PetscBool              centred;  /* single precision: the direct solver takes and gives vectors without mean, since the constant is in the kernel */
-  PolderStream           stream;   /* stream of a set-up on the device */
-  PetscReal              unit;     /* a power of two: in single precision, residuals are taken in units of it */
-  PetscReal             *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
-  PetscBool              lent;     /* the solver may have stored r in b of the first level, in single precision */
-  PolderLevelEnd         end;      /* of the last step on the first level */
-  PolderCGParts          parts;    /* end.parts: its result */
-  PolderDeviceGraph      graph;    /* on the device: recorded launches of the cycle on coarse levels */
-  PetscInt               recorded; /* the number of set-ups and refreshes when the graph was recorded */
+  PetscBool              centred; /* single precision: the direct solver takes and gives vectors without mean, since the constant is in the kernel */
+  PolderStream           stream;  /* stream of a set-up on the device */
+  PetscReal              unit;    /* a power of two: in single precision, residuals are taken in units of it */
+  PetscReal             *ksum;    /* on the device, the sums of the K-cycle on each level; NULL on the host */
+  PetscBool              lent;    /* the solver may have stored r in b of the first level, in single precision */
+  PolderLevelEnd         end;     /* of the last step on the first level */
+  PolderCGParts          parts;   /* end.parts: its result */
+  PolderDeviceGraph      graph;   /* on the device: recorded launches of the cycle on coarse levels */
+  PetscInt               recorded, recordedfrom; /* the number of set-ups and refreshes when the graph was recorded, and its first level */
   PetscBool              stalled;
   PetscBool              uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host until the options or the PC are reset */
   PetscBool              chains;     /* so does a matrix with rows to eliminate */

@@ -451,9 +451,10 @@ static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscBool       replay = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (first && pamg->recorded != made) {
+  if (first && (pamg->recorded != made || pamg->recordedfrom != l)) { // that level is another one once all exchanges are known
     PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
-    pamg->recorded = made;
+    pamg->recorded     = made;
+    pamg->recordedfrom = l;
   } else if (first && pamg->direct) PetscCall(PolderCoarseOnlyLaunches(pamg->coarse, &replay));
   if (replay) PetscCall(PolderDeviceReplay(&pamg->graph, PamgCoarseLevels, pamg));
   else PetscCall(PCPAMGSolve(pamg, l, b, x));
