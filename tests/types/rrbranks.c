@@ -291,6 +291,12 @@ int main(int argc, char **args)
      args: -same
 
    test:
+     suffix: twice
+     output_file: output/rrbranks_same.out
+     nsize: {{2 3 4 6}}
+     args: -same -pc_rrb_twice {{1 2}}
+
+   test:
      suffix: solve
      nsize: {{2 3 4 6}}
      args: -solve
@@ -378,6 +384,11 @@ int main(int argc, char **args)
        nsize: 3
        output_file: output/rrbranks_lines.out
        args: -lines -ksp_norm_type natural -lines_reductions 2
+     test:
+       suffix: lines_twice
+       output_file: output/rrbranks_lines.out
+       nsize: {{2 3 4}}
+       args: -lines -pc_rrb_twice {{1 2}} -lines_reductions 2
      test:
        suffix: lines_move
        nsize: 3

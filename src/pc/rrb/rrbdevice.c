@@ -53,8 +53,7 @@ static PetscErrorCode RRBPassAlone(const RRBDevice *d, PolderRRBPass pass, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The passes, those on small grids that follow each other in one kernel. No sweep of grid `first` or a finer one is among them */
-static PetscErrorCode RRBRunPasses(const RRBDevice *d, PetscInt first, PetscInt n, const PolderRRBPass pass[], const PolderCGRho *rho, PolderStream stream)
+PetscErrorCode PCRRBRunPasses(const RRBDevice *d, PetscInt first, PetscInt n, const PolderRRBPass pass[], const PolderCGRho *rho, PolderStream stream)
 {
   void *work;
 
@@ -77,16 +76,18 @@ PetscErrorCode PCRRBSweepDevice(RRBDevice *d, PetscInt first, const PolderCGRho 
   PolderRRBPass pass[POLDER_RRB_PASSES];
 
   PetscFunctionBegin;
-  PetscCall(RRBRunPasses(d, first, PolderRRBPassesOfGrid(first, d->ngrid, d->both, pass), pass, rho, stream));
+  PetscCall(PCRRBRunPasses(d, first, PolderRRBPassesOfGrid(first, d->ngrid, d->both, pass), pass, rho, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBVisitDevice(PC pc, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
 {
-  RRBDevice          *d    = &((PC_RRB *)pc->data)->device;
+  PC_RRB             *rrb  = (PC_RRB *)pc->data;
+  RRBDevice          *d    = &rrb->device;
   PolderRRBStep      *step = &d->step[k];
   const PolderRRBStep kept = *step;
   PolderRRBPass       pass[POLDER_RRB_PASSES];
+  const PetscInt      n = PolderRRBPassesOfVisit(k, d->ngrid, d->both, 0, pass);
   PolderStream        stream;
 
   PetscFunctionBegin;
@@ -94,7 +95,8 @@ PetscErrorCode PCRRBVisitDevice(PC pc, PetscInt k, const PetscScalar r[], PetscI
   PetscCall(PolderDeviceGetStream(&stream));
   step->r = r;
   step->x = z;
-  PetscCall(RRBRunPasses(d, k, PolderRRBPassesOfVisit(k, d->ngrid, d->both, 0, pass), pass, NULL, stream));
+  if (k < rrb->whole.shared.ngrid) PetscCall(PCRRBSharedPasses(rrb, n, pass, stream));
+  else PetscCall(PCRRBRunPasses(d, k, n, pass, NULL, stream));
   *step = kept;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -477,8 +477,16 @@ PetscErrorCode PCRRBFactorDevice(PC pc, const PolderCSR *csr, const PolderDia *d
   d->valid = good;
   for (PetscInt k = d->nfactor - 1; k > 0 && good; --k) {
     RRBTwice *twice = &d->twice[k];
+    PetscInt  y[2];
 
     if (!twice->a) continue;
+    twice->own    = twice->plane;
+    twice->summed = (PetscBool)(k < rrb->whole.shared.ngrid);
+    if (twice->summed) {
+      PCRRBSharedLines(rrb, k, y);
+      twice->own.origin += (size_t)y[0] * (size_t)twice->plane.pitch;
+      twice->own.ny = y[1] - y[0];
+    }
     PetscCall(PCRRBTwiceSetUp(pc, &PolderOnDevice, k, twice, PCRRBVisitDevice));
     PetscCall(PetscArraycpy(d->step[k].length, twice->length, 2));
     if (twice->length[1]) d->both |= 1u << k;

@@ -20,12 +20,13 @@
 
 /* What a grid that is visited twice has, see rrbvisits.c; a = NULL: it is visited once */
 typedef struct {
-  PolderRRBPlane plane;
-  PetscScalar   *a;         /* [RRB_NROW plane.size] the matrix of the grid */
-  PetscScalar   *v, *d;     /* [plane.size] the first visit, and the residual that it leaves */
-  PetscReal      top;       /* upper end of the interval */
-  PetscReal      length[2]; /* of the visits; length[1] = 0: one of length 1 */
-  PetscSF        halo;      /* on a grid in boxes: the border of a plane; otherwise NULL */
+  PolderRRBPlane plane, own; /* the grid, and the nodes of it that count for this process in a sum */
+  PetscBool      summed;     /* a sum is over all processes */
+  PetscScalar   *a;          /* [RRB_NROW plane.size] the matrix of the grid */
+  PetscScalar   *v, *d;      /* [plane.size] the first visit, and the residual that it leaves */
+  PetscReal      top;        /* upper end of the interval */
+  PetscReal      length[2];  /* of the visits; length[1] = 0: one of length 1 */
+  PetscSF        halo;       /* on a grid in boxes: the border of a plane; otherwise NULL */
 } RRBTwice;
 
 typedef struct {
@@ -307,6 +308,8 @@ PETSC_INTERN PetscErrorCode PCRRBSharedNextRows(PC_RRB *, PetscInt k, PetscScala
 PETSC_INTERN PetscInt       PCRRBSharedSize(const PC_RRB *);
 PETSC_INTERN PetscErrorCode PCRRBSharedReduce(PC_RRB *, const PetscScalar b[], PetscScalar r[]);
 PETSC_INTERN PetscErrorCode PCRRBSharedExpand(PC_RRB *, const PetscScalar b[], const PetscScalar r[], PetscScalar x[]);
+/* n passes over grids after the first */
+PETSC_INTERN PetscErrorCode PCRRBSharedPasses(PC_RRB *, PetscInt n, const PolderRRBPass pass[], PolderStream);
 PETSC_INTERN PetscErrorCode PCRRBSharedPick(PC_RRB *, const PetscScalar x[], PetscScalar r[]);
 /* *dot: the part of this process */
 PETSC_INTERN PetscErrorCode PCRRBSharedMult(PC_RRB *, const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
@@ -318,7 +321,9 @@ PETSC_INTERN PetscErrorCode PCRRBSharedApplyAll(PC, const PetscScalar r[], Petsc
 /* rrbdevice.c */
 /* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */
 PETSC_INTERN PetscErrorCode PCRRBSweepDevice(RRBDevice *, PetscInt first, const PolderCGRho *rho, PolderStream);
-/* The same with one visit of grid k; vectors with rows as far apart as those of its step. See PCRRBVisit() */
+/* n passes, those on small grids that follow each other in one kernel. No sweep of grid `first`, or a finer one, with vectors of a solver is among them */
+PETSC_INTERN PetscErrorCode PCRRBRunPasses(const RRBDevice *, PetscInt first, PetscInt n, const PolderRRBPass pass[], const PolderCGRho *rho, PolderStream);
+/* One visit of grid k; vectors with rows as far apart as those of its step. See PCRRBVisit() */
 PETSC_INTERN PetscErrorCode PCRRBVisitDevice(PC, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
 /* For solvers of the first Schur complement: z = M^-1 r on the red nodes, in device memory, in the order of PolderRRBUnknown() with skew. Requires at least
    one half level, or two if rho is not NULL */

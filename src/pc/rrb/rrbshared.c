@@ -78,8 +78,7 @@ static PetscBool RRBSharedFits(const PC_RRB *rrb, PetscInt ngrid)
   return PETSC_TRUE;
 }
 
-/* Number of grids to share: those with -polder_min_rows_per_gpu nodes a process; without that option large grids. Those that are visited twice, and coarser
-   ones, are whole on each GPU */
+/* Number of grids to share: those with -polder_min_rows_per_gpu nodes a process; without that option large grids */
 static PetscErrorCode PCRRBSharedGrids_Private(PC pc, PetscInt *ngrid)
 {
   const PC_RRB    *rrb   = (PC_RRB *)pc->data;
@@ -91,7 +90,7 @@ static PetscErrorCode PCRRBSharedGrids_Private(PC pc, PetscInt *ngrid)
   PetscCall(PolderPeersGetLeastRows(PetscObjectComm((PetscObject)pc), &least));
   if (!rrb->reduced.wanted || rrb->rows.np[0] != 1 || !least) PetscFunctionReturn(PETSC_SUCCESS);
   if (least < 0) least = nodes < RRB_SHARED_FROM ? PETSC_MAX_INT : RRB_SHARED_LEAST;
-  while (RRBSharedFits(rrb, *ngrid + 1) && !(rrb->device.layout >> *ngrid & 1) && (nodes >> 2 * *ngrid) / rrb->rows.np[1] >= least) ++*ngrid;
+  while (RRBSharedFits(rrb, *ngrid + 1) && (nodes >> 2 * *ngrid) / rrb->rows.np[1] >= least) ++*ngrid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

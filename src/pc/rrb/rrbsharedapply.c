@@ -119,30 +119,64 @@ static PolderRRBStep RRBSharedStep(const PC_RRB *rrb, PetscInt k, PetscInt more)
   return step;
 }
 
-/* The grids after the first */
-static PetscErrorCode PCRRBSharedSweep_Private(PC_RRB *rrb, PolderStream stream)
+/* A sweep over a shared grid. The way down first gets the lines of the right-hand side beside own ones, which the way back needs, too */
+static PetscErrorCode PCRRBSharedSweep_Private(PC_RRB *rrb, PolderRRBPass pass, PolderStream stream)
 {
-  RRBDevice      *d      = &rrb->device;
-  RRBShared      *shared = &rrb->whole.shared;
-  const PetscBool single = d->single;
-  void           *work;
-  PolderRRBStep   step;
-  PetscInt        y[2];
+  RRBDevice          *d    = &rrb->device;
+  const PetscBool     down = (PetscBool)(pass.type == RRB_PASS_FORWARD);
+  const PolderRRBStep step = PolderRRBVisitStep(RRBSharedStep(rrb, pass.grid, !down), pass.visit);
+  void               *work;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetWork(&work));
-  for (PetscInt k = 1; k < shared->ngrid; ++k) {
-    PetscCall(PolderReplicaSpread(shared->near[k], d->step[k - 1].rnext));
-    step = RRBSharedStep(rrb, k, 0);
-    PolderLaunch(PolderRRBForward_CUDA(single, &step, stream));
+  if (down) {
+    PetscCall(PolderReplicaSpread(rrb->whole.shared.near[pass.grid], (PetscScalar *)step.r));
+    PolderLaunch(PolderRRBForward_CUDA(d->single, &step, stream));
+  } else PolderLaunch(PolderRRBBackward_CUDA(d->single, &step, NULL, work, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The other passes of a second visit. A way back has computed two lines beside own ones on both sides, which the next way back reads */
+static PetscErrorCode PCRRBSharedSecond_Private(PC_RRB *rrb, PolderRRBPass pass, PolderStream stream)
+{
+  const PolderRRBStep *s = &rrb->device.step[pass.grid];
+  PolderRRBPlane       g = s->plane;
+  PetscInt             y[2];
+  size_t               first;
+
+  PetscFunctionBegin;
+  PCRRBSharedLines(rrb, pass.grid, y);
+  if (pass.type == RRB_PASS_COMBINE) {
+    y[0] = PetscMax(y[0] - 2, 0);
+    y[1] = PetscMin(y[1] + 2, g.ny);
   }
-  PCRRBSharedLines(rrb, shared->ngrid, y);
-  step = d->step[shared->ngrid - 1];
-  PetscCall(PolderReplicaGather(shared->next, step.rnext + (size_t)y[0] * (size_t)step.ldnext, step.rnext));
-  PetscCall(PCRRBSweepDevice(d, shared->ngrid, NULL, stream));
-  for (PetscInt k = shared->ngrid - 1; k > 0; --k) {
-    step = RRBSharedStep(rrb, k, 1);
-    PolderLaunch(PolderRRBBackward_CUDA(single, &step, NULL, work, stream));
+  first = (size_t)y[0] * (size_t)g.pitch;
+  g.ny  = y[1] - y[0];
+  g.origin += first;
+  if (pass.type == RRB_PASS_COMBINE) PolderLaunch(PolderRRBCombine_CUDA(&g, s->length[0], s->v - s->plane.origin, s->length[1], s->x + first, s->ld, stream));
+  else
+    PolderLaunch(PolderRRBResidual_CUDA(&g, s->a - s->plane.origin, s->r + first, s->ld, s->length[0], s->v - s->plane.origin, s->d - s->plane.origin, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSharedPasses(PC_RRB *rrb, PetscInt n, const PolderRRBPass pass[], PolderStream stream)
+{
+  RRBDevice           *d      = &rrb->device;
+  RRBShared           *shared = &rrb->whole.shared;
+  const PetscInt       ngrid  = shared->ngrid;
+  const PolderRRBStep *last   = &d->step[ngrid - 1];
+  PetscInt             y[2];
+
+  PetscFunctionBegin;
+  PCRRBSharedLines(rrb, ngrid, y);
+  for (PetscInt i = 0, j; i < n; i = j) {
+    for (j = i; j < n && pass[j].grid >= ngrid; ++j)
+      ;
+    if (j > i) { // what is whole on each GPU
+      PetscCall(PolderReplicaGather(shared->next, last->rnext + (size_t)y[0] * (size_t)last->ldnext, last->rnext));
+      PetscCall(PCRRBRunPasses(d, ngrid, j - i, pass + i, NULL, stream));
+    } else if (pass[j].type == RRB_PASS_FORWARD || pass[j].type == RRB_PASS_BACKWARD) PetscCall(PCRRBSharedSweep_Private(rrb, pass[j++], stream));
+    else PetscCall(PCRRBSharedSecond_Private(rrb, pass[j++], stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,6 +188,7 @@ PetscErrorCode PCRRBSharedApply(PC pc, const PetscScalar r[], PetscScalar z[], c
   RRBShared    *shared = &rrb->whole.shared;
   PolderRRBStep step   = d->step[0];
   const size_t  next   = (size_t)(shared->y0 / 2) * (size_t)step.ldnext;
+  PolderRRBPass pass[POLDER_RRB_PASSES];
   PolderStream  stream;
   void         *work;
 
@@ -167,7 +202,7 @@ PetscErrorCode PCRRBSharedApply(PC pc, const PetscScalar r[], PetscScalar z[], c
   if (shared->below) step.ends.below = step.xnext - step.ldnext;
   PetscCall(PolderReplicaGather(shared->r1, r, shared->above));
   PolderLaunch(PolderRRBReducedForward_CUDA(d->single, &step, r, stream));
-  PetscCall(PCRRBSharedSweep_Private(rrb, stream));
+  PetscCall(PCRRBSharedPasses(rrb, PolderRRBPassesOfGrid(1, d->ngrid, d->both, pass), pass, stream));
   PolderLaunch(PolderRRBReducedBackward_CUDA(d->single, &step, r, z, rho, work, stream));
   if (rho) PetscCall(PolderCommRho(PetscObjectComm((PetscObject)pc), rho));
   PetscCall(PetscLogGpuFlops((rrb->flops - 4.5 * rrb->nx * rrb->ny) * (shared->y1 - shared->y0) / rrb->ny));

@@ -69,11 +69,12 @@ PetscErrorCode PCRRBTwiceLayout(PC pc, PetscInt k)
   const PolderRRBGrid g     = grid->g;
 
   PetscFunctionBegin;
-  twice->plane = PCRRBPlane(g.nx, g.ny);
+  twice->plane = twice->own = PCRRBPlane(g.nx, g.ny);
   PetscCall(PetscCalloc1(RRB_NROW * twice->plane.size, &twice->a));
   PetscCall(PetscCalloc1(twice->plane.size, &twice->v));
   PetscCall(PetscCalloc1(twice->plane.size, &twice->d));
-  if (k < rrb->ranks.ngrid) PetscCall(PCRRBPlaneExchangeCreate(pc, k, &twice->halo));
+  twice->summed = (PetscBool)(k < rrb->ranks.ngrid);
+  if (twice->summed) PetscCall(PCRRBPlaneExchangeCreate(pc, k, &twice->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,14 +138,14 @@ static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, Pets
     PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, step ? next : z, b);
     PetscCall((*visit)(pc, k, b + g->origin, g->pitch, z + g->origin, g->pitch));
   }
-  PolderRunSum(place, PolderRRBPlaneDot, g, z, b, sum);
+  PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum);
   PetscCall(PCRRBTwiceBorder_Private(twice, z));
   PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, z, b);
-  PolderRunSum(place, PolderRRBPlaneDot, g, z, b, sum + 1);
+  PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum + 1);
   PetscCall((*place->take)(here, sum, sizeof(here)));
   PetscCall((*place->free)(&x[0]));
   for (int i = 0; i < 2; ++i) dot[i] = PetscRealPart(here[i]);
-  if (twice->halo) PetscCallAllreduce(MPI_IN_PLACE, dot, 2, MPIU_REAL, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  if (twice->summed) PetscCallAllreduce(MPI_IN_PLACE, dot, 2, MPIU_REAL, MPI_SUM, PetscObjectComm((PetscObject)pc));
   *longest = dot[0] > 0 && dot[1] > 0 ? dot[1] / dot[0] : dot[0] == 0 ? 1 : PETSC_MAX_REAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
