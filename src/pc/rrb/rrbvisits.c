@@ -21,23 +21,22 @@
 /* By default second visits begin with this grid, if the first one has so many nodes */
 #define RRB_TWICE      2
 #define RRB_TWICE_FROM 10000
-/* On a device, where passes over small grids take long, only each third grid is visited twice. By default it has one below it, and the first one is this unless
-   there are so many nodes */
+/* On a device, where passes over small grids take long, only each third grid is visited twice. By default the first one is this, or the one above if there are
+   so many nodes */
 #define RRB_TWICE_STRIDE 3
-#define RRB_TWICE_BELOW  2
 #define RRB_TWICE_DEVICE 3
 #define RRB_TWICE_LARGE  8000000
 
 unsigned PCRRBTwiceGrids(const PC_RRB *rrb, PetscInt n, PetscBool device)
 {
   const PetscReal N     = (PetscReal)rrb->nx * (PetscReal)rrb->ny;
-  const PetscBool given = (PetscBool)(rrb->wanttwice >= 0);
-  PetscInt        first = rrb->wanted < 0 && N >= RRB_TWICE_FROM && !rrb->once ? RRB_TWICE : 0, last = PetscMin(n, 31) - 1;
+  PetscInt        first = rrb->wanttwice, last = PetscMin(n, 31) - 1;
   unsigned        twice = 0;
 
-  if (!given && device && N < RRB_TWICE_LARGE) first = first ? RRB_TWICE_DEVICE : 0;
-  if (!given && device) last -= RRB_TWICE_BELOW - 1;
-  if (given) first = rrb->wanttwice;
+  if (first < 0) {
+    first = rrb->wanted >= 0 || rrb->once || N < RRB_TWICE_FROM ? 0 : device && N < RRB_TWICE_LARGE ? RRB_TWICE_DEVICE : RRB_TWICE;
+    if (device) --last; // it has one below it
+  }
   for (PetscInt k = first; first && k <= last; k += device ? RRB_TWICE_STRIDE : 1) twice |= 1u << k;
   return twice;
 }
@@ -106,9 +105,41 @@ PetscErrorCode PCRRBTwice(PC pc, PetscInt k, RRBGridVisit visit, const PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* z <- B A x, z being twice->v, and b <- A x, which is twice->d. x = z is possible */
+static PetscErrorCode PCRRBTwiceMult_Private(PC pc, const PolderPlace *place, PetscInt k, const RRBTwice *twice, RRBGridVisit visit, PetscScalar x[])
+{
+  const PolderRRBPlane *g = &twice->plane;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBTwiceBorder_Private(twice, x));
+  PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, x, twice->d);
+  PetscCall((*visit)(pc, k, twice->d + g->origin, g->pitch, twice->v + g->origin, g->pitch));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *longest <- (z, A z) / (z, b) after that; sum: two values at the place */
+static PetscErrorCode PCRRBTwiceQuotient_Private(PC pc, const PolderPlace *place, const RRBTwice *twice, PetscScalar sum[], PetscReal *longest)
+{
+  PetscScalar *b = twice->d, *z = twice->v, here[2];
+  PetscReal    dot[2];
+
+  PetscFunctionBegin;
+  PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum);
+  PetscCall(PCRRBTwiceBorder_Private(twice, z));
+  PolderRun(place, PolderRRBResidual, &twice->plane, twice->a, NULL, 0, -1, z, b);
+  PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum + 1);
+  PetscCall((*place->take)(here, sum, sizeof(here)));
+  for (int i = 0; i < 2; ++i) dot[i] = PetscRealPart(here[i]);
+  if (twice->summed) PetscCallAllreduce(MPI_IN_PLACE, dot, 2, MPIU_REAL, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  *longest = dot[0] > 0 && dot[1] > 0 ? dot[1] / dot[0] : dot[0] == 0 ? 1 : PETSC_MAX_REAL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   An estimate of c from below: the quotient (z, A z) / (z, b) of z = B b and b = A x, x being T(B A) x_0 with the Chebyshev polynomial T of [RRB_LOW, RRB_HIGH],
-  which takes out what lies there, and no sums. x_0 = B A y is in the range of a singular A; y is random with the weights of the square root of the diagonal
+  which takes out what lies there, and no sums. x_0 = B A y is in the range of a singular A; y is random with the weights of the square root of the diagonal.
+
+      T_0 = 1,  T_1 = (B A - middle) / half,  T_j+1 = 2 (B A - middle) / half T_j - T_j-1
 */
 static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, PetscInt k, const RRBTwice *twice, RRBGridVisit visit, PetscReal *longest)
 {
@@ -116,37 +147,26 @@ static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, Pets
   const RRBBox          box  = twice->halo ? PCRRBBox(rrb, k) : (RRBBox){0};
   const PolderRRBPlane *g    = &twice->plane;
   const PetscReal       half = (RRB_HIGH - RRB_LOW) / 2, middle = (RRB_HIGH + RRB_LOW) / 2;
-  PetscScalar          *b = twice->d, *z = twice->v, *sum, *x[2], here[2];
-  PetscReal             dot[2];
+  PetscScalar          *z = twice->v, *x[2];
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(place, 2 * g->size + 2, &x[0]));
   PetscCall((*place->zero)(x[0], sizeof(**x) * (2 * g->size + 2)));
   x[1] = x[0] + g->size;
-  sum  = x[1] + g->size;
   PolderRun(place, PolderRRBSigns, g, rrb->nx >> k, box.y0 * (rrb->nx >> k) + box.x0, twice->a, z);
-  for (PetscInt step = 0; step <= RRB_STEPS + 1; ++step) { // z is y, x_0, then B A x
-    const PetscReal twofold = step > 2 ? 2 : 1;
-    PetscScalar    *now = x[step % 2], *next = x[1 - step % 2];
+  PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, z));
+  PolderRun(place, PolderRRBCombine, g, 1, z, 0, x[0] + g->origin, g->pitch);
+  PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, x[0]));
+  for (PetscInt j = 1; j <= RRB_STEPS; ++j) {
+    const PetscReal scale  = (j > 1 ? 2 : 1) / half;
+    PetscScalar    *before = x[1 - j % 2], *now = x[j % 2];
 
-    if (step == 1) PolderRun(place, PolderRRBCombine, g, 1, z, 0, next + g->origin, g->pitch);
-    if (step > 1) {
-      PolderRun(place, PolderRRBCombine, g, twofold / half, z, step > 2 ? -1 : 0, next + g->origin, g->pitch);
-      PolderRun(place, PolderRRBCombine, g, -twofold * middle / half, now, 1, next + g->origin, g->pitch);
-    }
-    PetscCall(PCRRBTwiceBorder_Private(twice, step ? next : z));
-    PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, step ? next : z, b);
-    PetscCall((*visit)(pc, k, b + g->origin, g->pitch, z + g->origin, g->pitch));
+    PolderRun(place, PolderRRBCombine, g, scale, z, j > 1 ? -1 : 0, now + g->origin, g->pitch);
+    PolderRun(place, PolderRRBCombine, g, -scale * middle, before, 1, now + g->origin, g->pitch);
+    PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, now));
   }
-  PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum);
-  PetscCall(PCRRBTwiceBorder_Private(twice, z));
-  PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, z, b);
-  PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum + 1);
-  PetscCall((*place->take)(here, sum, sizeof(here)));
+  PetscCall(PCRRBTwiceQuotient_Private(pc, place, twice, x[1] + g->size, longest));
   PetscCall((*place->free)(&x[0]));
-  for (int i = 0; i < 2; ++i) dot[i] = PetscRealPart(here[i]);
-  if (twice->summed) PetscCallAllreduce(MPI_IN_PLACE, dot, 2, MPIU_REAL, MPI_SUM, PetscObjectComm((PetscObject)pc));
-  *longest = dot[0] > 0 && dot[1] > 0 ? dot[1] / dot[0] : dot[0] == 0 ? 1 : PETSC_MAX_REAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
