@@ -61,6 +61,8 @@ static PetscErrorCode RRB(Fuzz *f, const char *inner)
   }
   PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_rrb_levels", inner));
   SetInt(f, 30, name, 0, 14);
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_rrb_twice", inner));
+  SetInt(f, 30, name, 0, 4);
   PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_rrb_omega", inner));
   SetReal(f, 20, name, 0, 1);
   PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_rrb_precision", inner));
