@@ -45,7 +45,6 @@ best() {
   best peers peers "one core" s 1,2,4,6,7
   best pamg pamg "one core" s 1,3,4,6,7 '1e-6'
   best navierstokes navierstokes "one core" s 'SIMPLE: 50 systems of 84 x 28 x 28,2,3,4,5' '^[|] natural'
-  best rrbcg rrb "one core" ms "2D 1023^2 Poisson,1,2,4,5"
   best pamg grids "one core" ms 1,2,3,5,6
   best gpu gpu H200 ms 1,2,3,5,6 'poisson2d_2047|poisson3d|bubbles3d|bubbles2d'
 } >"$WORK/table"
