@@ -54,6 +54,18 @@ POLDER_SCALAR void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold
 }
 
 /*
+  The lengths of two visits of a level or grid, x = length[0] B b and x += length[1] B (b - A x), with the Chebyshev polynomial of [bottom, top] for the
+  eigenvalues of B A (AMLI: Axelsson and Vassilevski, Algebraic multilevel preconditioning methods I, Numer. Math. 56, 1989)
+*/
+POLDER_SCALAR void PolderVisitLengths(PetscReal bottom, PetscReal top, PetscReal length[2])
+{
+  const PetscReal middle = (top + bottom) / 2, root = (top - bottom) / 2 * PETSC_SQRT2 / 2;
+
+  length[0] = 1 / (middle - root);
+  length[1] = 1 / (middle + root);
+}
+
+/*
   Start of the power method: a hash in (-1/2, 1/2). A periodic start vector would consist of a few waves on a grid, perhaps none of them near the largest
   eigenvalue
 */

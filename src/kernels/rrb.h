@@ -132,8 +132,6 @@ POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep
   rrbvisits: second visits of a grid. a: the RRB_NROW arrays of its matrix; v and other vectors without a distance of rows are planes as well, whose border is
   read but not written
 */
-/* The rows of line y <- row[] */
-PETSC_INTERN void PolderRRBPlaneRow_Host(const PolderRRBPlane *g, PetscInt y, PetscScalar *const row[], PetscScalar a[]);
 /* d <- r - alpha A v; r, with rows ld apart, = NULL: zero */
 PETSC_INTERN void   PolderRRBResidual_Host(const PolderRRBPlane *g, const PetscScalar a[], const PetscScalar r[], PetscInt ld, PetscReal alpha,
                                            const PetscScalar v[], PetscScalar d[]);

@@ -7,13 +7,6 @@ static inline size_t PolderRRBPlaneLine(const PolderRRBPlane *g, PetscInt y)
   return g->origin + (size_t)y * (size_t)g->pitch;
 }
 
-void PolderRRBPlaneRow_Host(const PolderRRBPlane *g, PetscInt y, PetscScalar *const row[], PetscScalar a[])
-{
-  for (int f = 0; f < RRB_NROW; ++f) {
-    for (PetscInt x = 0; x < g->nx; ++x) a[(size_t)f * g->size + PolderRRBPlaneLine(g, y) + (size_t)x] = row[f][x];
-  }
-}
-
 void PolderRRBResidual_Host(const PolderRRBPlane *g, const PetscScalar a[], const PetscScalar r[], PetscInt ld, PetscReal alpha, const PetscScalar v[],
                             PetscScalar d[])
 {

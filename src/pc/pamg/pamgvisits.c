@@ -76,15 +76,6 @@ static PetscErrorCode PamgStretch(PC_PAMG *pamg, PetscInt l, PetscReal *longest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lengths for eigenvalues up to top. AMLI: Axelsson and Vassilevski, Algebraic multilevel preconditioning methods I, Numer. Math. 56, 1989 */
-static void PamgLengths(PetscReal top, PetscReal length[2])
-{
-  const PetscReal middle = top * (1 + 1.0 / PAMG_TWICE_RATIO) / 2, root = top * (1 - 1.0 / PAMG_TWICE_RATIO) / 2 * PETSC_SQRT2 / 2;
-
-  length[0] = 1 / (middle - root);
-  length[1] = 1 / (middle + root);
-}
-
 PetscErrorCode PCPAMGSetLengths(PC_PAMG *pamg)
 {
   PetscFunctionBegin;
@@ -94,12 +85,16 @@ PetscErrorCode PCPAMGSetLengths(PC_PAMG *pamg)
 
     if (!L->twice) continue;
     if (pamg->cycle == PAMG_V && !PamgPairsFrom(pamg, l)) {
-      PamgLengths(PAMG_TWICE_LONGEST, L->length);
+      PolderVisitLengths(PAMG_TWICE_LONGEST / PAMG_TWICE_RATIO, PAMG_TWICE_LONGEST, L->length);
       continue;
     }
     PetscCall(PamgStretch(pamg, l, &longest));
     if (longest <= PAMG_TWICE_PLAIN) L->length[0] = L->length[1] = 1;
-    else PamgLengths(PetscFloorReal(4 * 1.5 * longest + 0.5) / 4, L->length); // in quarters: hardly changed by the numbering of rows and processes
+    else {
+      const PetscReal top = PetscFloorReal(4 * 1.5 * longest + 0.5) / 4; // in quarters: hardly changed by the numbering of rows and processes
+
+      PolderVisitLengths(top / PAMG_TWICE_RATIO, top, L->length);
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

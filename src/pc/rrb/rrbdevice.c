@@ -26,39 +26,37 @@ static PetscBool RRBPassIsSmall(const RRBDevice *d, PolderRRBPass pass)
   return (PetscBool)(d->small < d->ngrid && pass.grid >= d->small && (pass.type != RRB_PASS_REST || d->n <= POLDER_RRB_SMALL_REST));
 }
 
-/* A pass by a kernel of its own */
-static PetscErrorCode RRBPassAlone(const RRBDevice *d, PolderRRBPass pass, const PolderCGRho *rho, void *work, PolderStream stream)
+PetscErrorCode PCRRBRunPass(PetscBool single, PolderRRBPass pass, const PolderRRBStep *step, const PolderCGRho *rho, PolderStream stream)
 {
-  const PolderRRBStep *s = pass.type == RRB_PASS_REST ? NULL : &d->step[pass.grid];
-  PolderRRBStep        visit;
+  const PolderRRBStep s     = PolderRRBVisitStep(*step, pass.visit);
+  const PetscInt      first = 2 * s.from;
+  const size_t        at = (size_t)first * (size_t)s.ld, origin = s.plane.origin;
+  PolderRRBPlane      lines = s.plane;
+  void               *work;
 
   PetscFunctionBegin;
-  if (s) visit = PolderRRBVisitStep(*s, pass.visit);
+  lines.ny = PetscMin(s.to ? 2 * s.to : s.g.ny, s.g.ny) - first;
+  lines.origin += at;
+  PetscCall(PolderDeviceGetWork(&work));
   switch (pass.type) {
   case RRB_PASS_FORWARD:
-    PolderLaunch(PolderRRBForward_CUDA(d->single, &visit, stream));
+    PolderLaunch(PolderRRBForward_CUDA(single, &s, stream));
     break;
   case RRB_PASS_BACKWARD:
-    PolderLaunch(PolderRRBBackward_CUDA(d->single, &visit, pass.grid ? NULL : rho, work, stream));
+    PolderLaunch(PolderRRBBackward_CUDA(single, &s, rho, work, stream));
     break;
   case RRB_PASS_RESIDUAL:
-    PolderLaunch(PolderRRBResidual_CUDA(&s->plane, s->a - s->plane.origin, s->r, s->ld, s->length[0], s->v - s->plane.origin, s->d - s->plane.origin, stream));
-    break;
-  case RRB_PASS_COMBINE:
-    PolderLaunch(PolderRRBCombine_CUDA(&s->plane, s->length[0], s->v - s->plane.origin, s->length[1], s->x, s->ld, stream));
+    PolderLaunch(PolderRRBResidual_CUDA(&lines, s.a - origin, s.r + at, s.ld, s.length[0], s.v - origin, s.d - origin, stream));
     break;
   default:
-    PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, d->b, NULL, d->x, PETSC_FALSE, stream));
+    PolderLaunch(PolderRRBCombine_CUDA(&lines, s.length[0], s.v - origin, s.length[1], s.x + at, s.ld, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBRunPasses(const RRBDevice *d, PetscInt first, PetscInt n, const PolderRRBPass pass[], const PolderCGRho *rho, PolderStream stream)
 {
-  void *work;
-
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetWork(&work));
   for (PetscInt i = 0, j; i < n; i = j) {
     for (j = i; j < n && RRBPassIsSmall(d, pass[j]); ++j)
       ;
@@ -66,7 +64,9 @@ PetscErrorCode PCRRBRunPasses(const RRBDevice *d, PetscInt first, PetscInt n, co
       const PolderRRBSystem small = RRBSystemFrom(d, PetscMax(first, d->small), j - i, pass + i);
 
       PolderLaunch(PolderRRBSmall_CUDA(&small, stream));
-    } else PetscCall(RRBPassAlone(d, pass[j++], rho, work, stream));
+    } else if (pass[j++].type == RRB_PASS_REST) {
+      PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, d->b, NULL, d->x, PETSC_FALSE, stream));
+    } else PetscCall(PCRRBRunPass(d->single, pass[i], &d->step[pass[i].grid], pass[i].grid ? NULL : rho, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

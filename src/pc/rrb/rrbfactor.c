@@ -150,9 +150,13 @@ static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], voi
   RRBRest         *rest   = &rrb->rest;
 
   PetscFunctionBegin;
-  if (target->k < rrb->ngrid && rrb->grid[target->k].twice.a) PolderRRBPlaneRow_Host(&rrb->grid[target->k].twice.plane, y, row, rrb->grid[target->k].twice.a);
   if (target->k < rrb->ngrid) {
-    PolderRRBPutRow_Host(&rrb->grid[target->k].g, y, row, rrb->grid[target->k].coef, target->work);
+    const RRBGrid        *grid = &rrb->grid[target->k];
+    const PolderRRBPlane *g    = &grid->twice.plane;
+    PetscScalar          *a    = grid->twice.a ? grid->twice.a + g->origin + (size_t)y * (size_t)g->pitch : NULL;
+
+    for (int f = 0; f < RRB_NROW && a; ++f) PetscCall(PetscArraycpy(a + (size_t)f * g->size, row[f], g->nx));
+    PolderRRBPutRow_Host(&grid->g, y, row, grid->coef, target->work);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (int f = 0; f < RRB_NROW; ++f) PetscCall(PetscArraycpy(rest->row[f] + (size_t)y * (size_t)rest->nx, row[f], rest->nx));

@@ -31,15 +31,6 @@ PetscErrorCode PCRRBSetUpHost(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves on grid k, or the rest: r and z in natural order with rows apart, or r2 of a finer grid */
-static PetscErrorCode PCRRBSolveGrid_Private(PC pc, PetscInt k, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
-{
-  PetscFunctionBegin;
-  if (((PC_RRB *)pc->data)->grid[k].twice.a) PetscCall(PCRRBTwice(pc, k, PCRRBVisit, r, ldr, z, ldz));
-  else PetscCall(PCRRBVisit(pc, k, r, ldr, z, ldz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   L y = r         the nodes that a grid eliminates contribute to their neighbours; then follows the next grid, which is r2 in natural order
   L^T z = D^-1 y  after that, or after the exact solve of the rest
@@ -53,7 +44,7 @@ PetscErrorCode PCRRBVisit(PC pc, PetscInt k, const PetscScalar r[], PetscInt ldr
   PetscFunctionBegin;
   if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, r, ldr, grid->z);
   else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, r, ldr, grid->z);
-  if (k + 1 < rrb->ngrid) PetscCall(PCRRBSolveGrid_Private(pc, k + 1, r2, grid->g.pitch, r2, grid->g.pitch));
+  if (k + 1 < rrb->ngrid) PetscCall(PCRRBSolveGrid(pc, k + 1, PCRRBVisit, r2, grid->g.pitch, r2, grid->g.pitch));
   else PetscCall(PCRRBRestSolve(&rrb->rest, rrb->rest.place, grid->z, grid->z));
   if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, z, ldz);
   else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, z, ldz);
@@ -65,7 +56,7 @@ PetscErrorCode PCRRBSweeps(PC pc, PetscInt from, const PetscScalar r[], PetscInt
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  if (from < rrb->ngrid) PetscCall(PCRRBSolveGrid_Private(pc, from, r, ld, z, ld));
+  if (from < rrb->ngrid) PetscCall(PCRRBSolveGrid(pc, from, PCRRBVisit, r, ld, z, ld));
   else PetscCall(PCRRBRestSolve(&rrb->rest, rrb->rest.place, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -321,6 +321,8 @@ PETSC_INTERN PetscErrorCode PCRRBSharedApplyAll(PC, const PetscScalar r[], Petsc
 /* rrbdevice.c */
 /* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */
 PETSC_INTERN PetscErrorCode PCRRBSweepDevice(RRBDevice *, PetscInt first, const PolderCGRho *rho, PolderStream);
+/* A pass over a grid by a kernel of its own, on the lines 2 from <= y < 2 to of its step; rho: for the first grid alone */
+PETSC_INTERN PetscErrorCode PCRRBRunPass(PetscBool single, PolderRRBPass, const PolderRRBStep *, const PolderCGRho *rho, PolderStream);
 /* n passes, those on small grids that follow each other in one kernel. No sweep of grid `first`, or a finer one, with vectors of a solver is among them */
 PETSC_INTERN PetscErrorCode PCRRBRunPasses(const RRBDevice *, PetscInt first, PetscInt n, const PolderRRBPass pass[], const PolderCGRho *rho, PolderStream);
 /* One visit of grid k; vectors with rows as far apart as those of its step. See PCRRBVisit() */
@@ -396,8 +398,8 @@ PETSC_INTERN PetscErrorCode PCRRBTwiceFree(RRBTwice *);
 /* Lengths of the visits of grid k, once those of coarser grids are known and its matrix is stored */
 PETSC_INTERN PetscErrorCode PCRRBTwiceSetUp(PC, const PolderPlace *, PetscInt k, RRBTwice *, RRBGridVisit);
 PETSC_INTERN PetscErrorCode PCRRBTwiceView(const RRBTwice *, PetscInt k, PetscViewer);
-/* z <- both visits of r on grid k, on the host */
-PETSC_INTERN PetscErrorCode PCRRBTwice(PC, PetscInt k, RRBGridVisit, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
+/* z <- the visit, or both, of r on grid k, on the host */
+PETSC_INTERN PetscErrorCode PCRRBSolveGrid(PC, PetscInt k, RRBGridVisit, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz);
 
 /* rrbfactor.c */
 PETSC_INTERN PolderRRBGrid  PCRRBShape(PetscInt nx, PetscInt ny);

@@ -425,8 +425,7 @@ PetscErrorCode PCRRBVisitBox(PC pc, PetscInt k, const PetscScalar r[], PetscInt 
   PetscCall(PCRRBForwardBox_Private(rrb, k, r, ldr));
   if (k + 1 == rrb->ranks.ngrid) PetscCall(PCRRBSolveWhole_Private(pc, r2, grid->g.pitch, NULL));
   else {
-    if (grid[1].twice.a) PetscCall(PCRRBTwice(pc, k + 1, PCRRBVisitBox, r2, grid->g.pitch, r2, grid->g.pitch));
-    else PetscCall(PCRRBVisitBox(pc, k + 1, r2, grid->g.pitch, r2, grid->g.pitch));
+    PetscCall(PCRRBSolveGrid(pc, k + 1, PCRRBVisitBox, r2, grid->g.pitch, r2, grid->g.pitch));
     PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
   }
   PetscCall(PCRRBBackwardBox_Private(rrb, k, z, ldz));
@@ -439,7 +438,6 @@ PetscErrorCode PCRRBSweepsRanks(PC pc, PetscInt from, const PetscScalar r[], Pet
 
   PetscFunctionBegin;
   if (from == rrb->ranks.ngrid) PetscCall(PCRRBSolveWhole_Private(pc, r, ld, z));
-  else if (rrb->grid[from].twice.a) PetscCall(PCRRBTwice(pc, from, PCRRBVisitBox, r, ld, z, ld));
-  else PetscCall(PCRRBVisitBox(pc, from, r, ld, z, ld));
+  else PetscCall(PCRRBSolveGrid(pc, from, PCRRBVisitBox, r, ld, z, ld));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

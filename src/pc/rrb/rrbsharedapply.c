@@ -119,43 +119,17 @@ static PolderRRBStep RRBSharedStep(const PC_RRB *rrb, PetscInt k, PetscInt more)
   return step;
 }
 
-/* A sweep over a shared grid. The way down first gets the lines of the right-hand side beside own ones, which the way back needs, too */
-static PetscErrorCode PCRRBSharedSweep_Private(PC_RRB *rrb, PolderRRBPass pass, PolderStream stream)
+/*
+  A pass over a shared grid. The way down first gets the lines of the right-hand side beside own ones, which the way back needs, too. The way back, and what
+  combines two of them, go one row of cells further on both sides, since the next way back reads that
+*/
+static PetscErrorCode PCRRBSharedPass_Private(PC_RRB *rrb, PolderRRBPass pass, PolderStream stream)
 {
-  RRBDevice          *d    = &rrb->device;
-  const PetscBool     down = (PetscBool)(pass.type == RRB_PASS_FORWARD);
-  const PolderRRBStep step = PolderRRBVisitStep(RRBSharedStep(rrb, pass.grid, !down), pass.visit);
-  void               *work;
+  const PolderRRBStep step = RRBSharedStep(rrb, pass.grid, pass.type == RRB_PASS_BACKWARD || pass.type == RRB_PASS_COMBINE);
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetWork(&work));
-  if (down) {
-    PetscCall(PolderReplicaSpread(rrb->whole.shared.near[pass.grid], (PetscScalar *)step.r));
-    PolderLaunch(PolderRRBForward_CUDA(d->single, &step, stream));
-  } else PolderLaunch(PolderRRBBackward_CUDA(d->single, &step, NULL, work, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The other passes of a second visit. A way back has computed two lines beside own ones on both sides, which the next way back reads */
-static PetscErrorCode PCRRBSharedSecond_Private(PC_RRB *rrb, PolderRRBPass pass, PolderStream stream)
-{
-  const PolderRRBStep *s = &rrb->device.step[pass.grid];
-  PolderRRBPlane       g = s->plane;
-  PetscInt             y[2];
-  size_t               first;
-
-  PetscFunctionBegin;
-  PCRRBSharedLines(rrb, pass.grid, y);
-  if (pass.type == RRB_PASS_COMBINE) {
-    y[0] = PetscMax(y[0] - 2, 0);
-    y[1] = PetscMin(y[1] + 2, g.ny);
-  }
-  first = (size_t)y[0] * (size_t)g.pitch;
-  g.ny  = y[1] - y[0];
-  g.origin += first;
-  if (pass.type == RRB_PASS_COMBINE) PolderLaunch(PolderRRBCombine_CUDA(&g, s->length[0], s->v - s->plane.origin, s->length[1], s->x + first, s->ld, stream));
-  else
-    PolderLaunch(PolderRRBResidual_CUDA(&g, s->a - s->plane.origin, s->r + first, s->ld, s->length[0], s->v - s->plane.origin, s->d - s->plane.origin, stream));
+  if (pass.type == RRB_PASS_FORWARD) PetscCall(PolderReplicaSpread(rrb->whole.shared.near[pass.grid], (PetscScalar *)PolderRRBVisitStep(step, pass.visit).r));
+  PetscCall(PCRRBRunPass(rrb->device.single, pass, &step, NULL, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,8 +149,7 @@ PetscErrorCode PCRRBSharedPasses(PC_RRB *rrb, PetscInt n, const PolderRRBPass pa
     if (j > i) { // what is whole on each GPU
       PetscCall(PolderReplicaGather(shared->next, last->rnext + (size_t)y[0] * (size_t)last->ldnext, last->rnext));
       PetscCall(PCRRBRunPasses(d, ngrid, j - i, pass + i, NULL, stream));
-    } else if (pass[j].type == RRB_PASS_FORWARD || pass[j].type == RRB_PASS_BACKWARD) PetscCall(PCRRBSharedSweep_Private(rrb, pass[j++], stream));
-    else PetscCall(PCRRBSharedSecond_Private(rrb, pass[j++], stream));
+    } else PetscCall(PCRRBSharedPass_Private(rrb, pass[j++], stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -87,7 +87,7 @@ static PetscErrorCode PCRRBTwiceBorder_Private(const RRBTwice *twice, PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBTwice(PC pc, PetscInt k, RRBGridVisit visit, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
+PetscErrorCode PCRRBSolveGrid(PC pc, PetscInt k, RRBGridVisit visit, const PetscScalar r[], PetscInt ldr, PetscScalar z[], PetscInt ldz)
 {
   const RRBTwice       *twice = &((PC_RRB *)pc->data)->grid[k].twice;
   const PolderRRBPlane *g     = &twice->plane;
@@ -172,7 +172,7 @@ static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, Pets
 
 PetscErrorCode PCRRBTwiceSetUp(PC pc, const PolderPlace *place, PetscInt k, RRBTwice *twice, RRBGridVisit visit)
 {
-  PetscReal longest, middle, root;
+  PetscReal longest;
 
   PetscFunctionBegin;
   for (int f = 0; f < RRB_NROW; ++f) PetscCall(PCRRBTwiceBorder_Private(twice, twice->a + (size_t)f * twice->plane.size));
@@ -180,11 +180,7 @@ PetscErrorCode PCRRBTwiceSetUp(PC pc, const PolderPlace *place, PetscInt k, RRBT
   twice->top       = PetscMax(PetscCeilReal(8 * RRB_MARGIN * longest) / 8, RRB_HIGH); // the same on any number of processes
   twice->length[0] = twice->length[1] = 0;
   PetscCall(PetscInfo(pc, "Grid %" PetscInt_FMT ": a visit lengthens a vector %g times\n", k, (double)longest));
-  if (longest < RRB_LEAST || !(twice->top <= RRB_TOP)) PetscFunctionReturn(PETSC_SUCCESS);
-  middle           = (twice->top + 1) / 2;
-  root             = (twice->top - 1) / 2 * PETSC_SQRT2 / 2;
-  twice->length[0] = 1 / (middle - root);
-  twice->length[1] = 1 / (middle + root);
+  if (longest >= RRB_LEAST && twice->top <= RRB_TOP) PolderVisitLengths(1, twice->top, twice->length);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
