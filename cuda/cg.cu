@@ -3,14 +3,6 @@
 #include "pack.cuh"
 #include "peers.cuh"
 
-/* Enough blocks to fill the device twice */
-static unsigned int PolderCGBlocks(PetscInt n, int v)
-{
-  const unsigned int blocks = PolderBlocks(n, v * POLDER_BLOCK), most = 2112;
-
-  return blocks < most ? (blocks ? blocks : 1) : most;
-}
-
 /* Where z comes from */
 enum CGSource {
   CG_Z,
@@ -101,14 +93,14 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderGridSumPeers<POLDER_BLOCK>(sum, scratch, peers, [&](const double *total) {
     for (int k = 0; k < 4; ++k) state->sum[k] = total[k];
     if (state->parallel && !peers.size) return;
-    PolderCGSetNorm(state);
-    if (DIAGONAL) PolderCGSetRho(state, false);
+    PolderCGSetNorm(state, PETSC_TRUE);
+    if (DIAGONAL) PolderCGSetRho(state, PETSC_FALSE, PETSC_TRUE);
   });
 }
 
 template <int V, bool DINV>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, bool first,
+  PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, PetscBool first,
                     const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
 {
   PolderBegin();
@@ -128,19 +120,19 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
   PolderGridSumPeers<POLDER_BLOCK>(sum, scratch, peers, [&](const double *total) {
     for (int k = 1; k < 4; ++k) state->sum[k] = total[k];
-    if (peers.size || !state->parallel) PolderCGSetRho(state, first);
+    if (peers.size || !state->parallel) PolderCGSetRho(state, first, PETSC_TRUE);
   });
 }
 
-static __global__ void PolderCGAdvanceKernel(bool update, bool rho, bool first, PolderCGState *state)
+static __global__ void PolderCGAdvanceKernel(bool update, bool rho, PetscBool first, PolderCGState *state)
 {
   PolderBegin();
-  if (update) PolderCGSetNorm(state);
-  if (rho) PolderCGSetRho(state, first);
+  if (update) PolderCGSetNorm(state, PETSC_TRUE);
+  if (rho) PolderCGSetRho(state, first, PETSC_TRUE);
 }
 
 /* One warp */
-static __global__ void PolderCGSumRhoKernel(const __grid_constant__ PolderPeersView peers, bool first, PolderCGState *state)
+static __global__ void PolderCGSumRhoKernel(const __grid_constant__ PolderPeersView peers, PetscBool first, PolderCGState *state)
 {
   PolderBegin();
   double sum[2] = {state->sum[1], state->sum[2]};
@@ -148,7 +140,7 @@ static __global__ void PolderCGSumRhoKernel(const __grid_constant__ PolderPeersV
   PolderPeersSumWarp(peers, sum);
   if (threadIdx.x) return;
   for (int k = 0; k < 2; ++k) state->sum[k + 1] = sum[k];
-  PolderCGSetRho(state, first);
+  PolderCGSetRho(state, first, PETSC_TRUE);
 }
 
 template <int V>
@@ -258,7 +250,7 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
 }
 
 template <int V>
-static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, const PolderCGReduction &to,
+static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, PetscBool first, const PolderCGReduction &to,
                               PolderStream stream)
 {
   const unsigned int    blocks = PolderCGBlocks(n, V);

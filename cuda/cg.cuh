@@ -1,56 +1,16 @@
-/* Updates of the scalars of conjugate gradients: by one thread alone, or redundantly by every thread, one of which reports to the host. */
+/* What kernels of conjugate gradients share: their scalars, and sums over all blocks. */
 #pragma once
 
 #include "launch.cuh"
-#include "kernels/cg.h"
+#include "kernels/cgscalars.h"
 #include <cooperative_groups.h>
 
-/* Freezes the state if a norm meets the tolerance */
-__device__ static inline void PolderCGTest(PolderCGState *s, PetscReal norm)
+/* Enough blocks to fill the device twice, of threads that each take v rows */
+static inline unsigned int PolderCGBlocks(PetscInt n, int v)
 {
-  if (isnan(norm) || isinf(norm)) s->frozen = POLDER_CG_NOTFINITE;
-  else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
-}
+  const unsigned int blocks = PolderBlocks(n, v * POLDER_BLOCK), most = 2112;
 
-/* rho = (r, z) once z has lost its mean, where the constant is the kernel of A; natural: sqrt(rho) is the norm of the last step */
-__device__ static inline void PolderCGSetRho(PolderCGState *s, bool first, bool tell = true)
-{
-  if (s->frozen) return;
-  s->mean = s->nullspace ? s->sum[2] / s->N : 0.0;
-  s->rho  = s->sum[1] - s->mean * s->sum[3];
-  s->beta = first ? 0.0 : s->rho / s->rhoold;
-  if (s->natural && !first) {
-    const PetscReal norm = sqrt(fabs(s->rho));
-
-    PolderCGTest(s, norm);
-    if (tell) s->ring[(s->its - 1) % POLDER_CG_RING] = isnan(norm) ? HUGE_VAL : norm;
-    if (s->frozen) return;
-  }
-  if (s->rho > 0 && !isinf(s->rho)) return;
-  s->frozen = s->rho <= 0 ? POLDER_CG_INDEFINITE_PC : POLDER_CG_NOTFINITE;
-  if (tell) s->ring[s->its % POLDER_CG_RING] = -s->frozen;
-}
-
-/* Ends a step: reports its norm to the host, unless the norm is computed with rho */
-__device__ static inline void PolderCGSetNorm(PolderCGState *s, bool tell = true)
-{
-  const PetscReal norm = sqrt(s->sum[0]);
-  const PetscInt  slot = s->its % POLDER_CG_RING;
-
-  if (s->frozen) return;
-  if (s->pw > 0 && !isinf(s->pw)) {
-    s->alpha = s->lastalpha = s->rho / s->pw;
-    s->rhoold               = s->rho;
-    s->lastbeta             = s->beta;
-    ++s->its;
-    if (s->natural) return;
-    PolderCGTest(s, norm);
-    if (tell) s->ring[slot] = isnan(norm) ? HUGE_VAL : norm;
-  } else {
-    s->alpha  = 0;
-    s->frozen = s->pw <= 0 ? POLDER_CG_INDEFINITE_MAT : POLDER_CG_NOTFINITE;
-    if (tell) s->ring[slot] = -s->frozen;
-  }
+  return blocks < most ? (blocks ? blocks : 1) : most;
 }
 
 /*

@@ -1,14 +1,7 @@
 /* Conjugate gradients with one reduction a step, whose scalars stay in device memory. */
+#include "cg.cuh"
 #include "peers.cuh"
 #include "kernels/cgonce.h"
-
-/* Enough blocks to fill the device twice */
-static unsigned int PolderOnceBlocks(PetscInt n)
-{
-  const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK), most = 2112;
-
-  return blocks < most ? (blocks ? blocks : 1) : most;
-}
 
 /* Adds the terms of one row to the sums (r, r), (r, z), sum z, sum r */
 __device__ __forceinline__ void PolderOnceAdd(double r, double z, double (&sum)[POLDER_ONCE_ZV])
@@ -38,7 +31,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderCGOnceSums_CUDA(const PolderCGOnce *a, PolderCGState *state, void *work, PolderStream stream)
 {
-  PolderLaunchEarly(PolderCGOnceSumsKernel, PolderOnceBlocks(a->n), POLDER_BLOCK, stream, a->n, a->r, a->z, state, (PolderReduceScratch *)work);
+  PolderLaunchEarly(PolderCGOnceSumsKernel, PolderCGBlocks(a->n, 1), POLDER_BLOCK, stream, a->n, a->r, a->z, state, (PolderReduceScratch *)work);
   return cudaGetLastError();
 }
 
@@ -71,7 +64,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderCGOnceStep_CUDA(const PolderCGOnce *a, PetscBool first, PetscBool summed, PolderCGState *state, void *work, PolderStream stream)
 {
-  const unsigned int   blocks  = PolderOnceBlocks(a->n);
+  const unsigned int   blocks  = PolderCGBlocks(a->n, 1);
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
 
   if (first && summed) PolderLaunchEarly(PolderCGOnceStepKernel<true, true>, blocks, POLDER_BLOCK, stream, *a, state, scratch);

@@ -45,6 +45,7 @@ static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid
 {
   cooperative_groups::grid_group grid       = cooperative_groups::this_grid();
   const PetscInt                 base       = (PetscInt)blockIdx.x * BLOCK * R + threadIdx.x;
+  const PetscBool                tell       = (PetscBool)(blockIdx.x == 0 && threadIdx.x == 0);
   double                        *partial[2] = {a.partial, a.partial + gridDim.x};
   PolderCGState                  s          = *a.state;
   double                         r[R], p[R], d[R];
@@ -86,8 +87,8 @@ static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid
     }
     PolderAllSum<BLOCK>(grid, sum, partial[1]);
     for (int k = 0; k < 4; ++k) s.sum[k] = sum[k];
-    PolderCGSetNorm(&s, blockIdx.x == 0 && threadIdx.x == 0);
-    PolderCGSetRho(&s, false, blockIdx.x == 0 && threadIdx.x == 0);
+    PolderCGSetNorm(&s, tell);
+    PolderCGSetRho(&s, PETSC_FALSE, tell);
   }
   for (int k = 0; k < R; ++k) {
     const PetscInt i = base + k * BLOCK;

@@ -99,7 +99,7 @@ struct LevelJacobi {
     if constexpr (RHO) {
       end.rho.state->sum[1] = total[0];
       end.rho.state->sum[2] = total[1];
-      if (!end.rho.state->parallel) PolderCGSetRho(end.rho.state, end.rho.first);
+      if (!end.rho.state->parallel) PolderCGSetRho(end.rho.state, end.rho.first, PETSC_TRUE);
     }
   }
 };

@@ -40,7 +40,7 @@ struct RRBSums {
   {
     rho.state->sum[1] = total[0];
     rho.state->sum[2] = total[1];
-    if (!rho.state->parallel) PolderCGSetRho(rho.state, rho.first);
+    if (!rho.state->parallel) PolderCGSetRho(rho.state, rho.first, PETSC_TRUE);
   }
 };
 

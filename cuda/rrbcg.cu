@@ -121,7 +121,7 @@ static __device__ __forceinline__ void RRBCGStep(const RRBCG &a, cooperative_gro
     s.pw     = pw[0];
     s.sum[0] = norm[0];
     s.sum[3] = norm[1];
-    PolderCGSetNorm(&s, tell);
+    PolderCGSetNorm(&s, (PetscBool)tell);
   }
   __syncthreads();
 }
@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(cons
     if (one) {
       s.sum[1] = rho[0];
       s.sum[2] = rho[1];
-      PolderCGSetRho(&s, a.start && step < 0, tell);
+      PolderCGSetRho(&s, (PetscBool)(a.start && step < 0), (PetscBool)tell);
     }
     __syncthreads();
   }

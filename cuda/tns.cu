@@ -136,7 +136,7 @@ __device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, co
   PolderGridSum<TRI_BLOCK>(sum, scratch, [=](const double(&total)[1]) {
     if (ACT == TRI_DOT) {
       rho.state->sum[1] = total[0];
-      if (!rho.state->parallel) PolderCGSetRho(rho.state, rho.first);
+      if (!rho.state->parallel) PolderCGSetRho(rho.state, rho.first, PETSC_TRUE);
     } else A.state->pmean = A.state->parallel ? total[0] : A.state->nullspace ? total[0] / A.state->N : 0;
   });
 }

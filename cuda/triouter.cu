@@ -72,7 +72,7 @@ static __device__ __forceinline__ void PolderTriOuterEnd(const PolderTriEnd &end
     PolderPeersSumWarp(peers, sum);
     if (threadIdx.x) return;
     state->sum[1] = sum[0];
-    PolderCGSetRho(state, end.first);
+    PolderCGSetRho(state, end.first, PETSC_TRUE);
   } else if (KIND == POLDER_TRI_DIRECTION && !state->frozen) {
     const bool nullspace = state->nullspace;
 

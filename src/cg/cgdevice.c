@@ -153,7 +153,6 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   state.nullspace = device->kernel == CG_CONSTANT;
   state.parallel  = device->parallel;
   state.natural   = ksp->normtype == KSP_NORM_NATURAL;
-  state.flexible  = cg->flexible;
   state.its       = ksp->its;
   state.minits    = PolderKSPMinIts(ksp);
   state.ring      = device->devicering;

@@ -1,14 +1,7 @@
 /* Conjugate gradients with one reduction a step: the recurrences for p and A p, and the scalars that host and device both compute. */
 #pragma once
 
-#include "cg.h"
-#include <math.h>
-
-#if defined(__CUDACC__)
-  #define POLDER_ONCE static __host__ __device__ __forceinline__
-#else
-  #define POLDER_ONCE static inline
-#endif
+#include "cgscalars.h"
 
 /* The sums of a step in PolderCGState, with v = P A z; the device computes the first POLDER_ONCE_DEVICE */
 enum {
@@ -38,7 +31,7 @@ typedef struct {
   Both values of beta make this the exact (p, A p), since beta = -(z, A p_old) / (p_old, A p_old) in exact arithmetic. Where the constant is the kernel of A, z
   loses its mean, and r what rounding has left in it
 */
-POLDER_ONCE void PolderCGOnceScalars(PolderCGState *s, PetscBool first)
+POLDER_CGSCALARS void PolderCGOnceScalars(PolderCGState *s, PetscBool first)
 {
   const PetscScalar rmean = s->sum[POLDER_ONCE_R] / s->N, *sum = s->sum;
 
@@ -55,7 +48,7 @@ POLDER_ONCE void PolderCGOnceScalars(PolderCGState *s, PetscBool first)
 }
 
 /* As they were before */
-POLDER_ONCE void PolderCGOnceUndo(PolderCGState *s)
+POLDER_CGSCALARS void PolderCGOnceUndo(PolderCGState *s)
 {
   s->rho   = s->rhoold;
   s->pw    = s->pwold;
@@ -63,31 +56,19 @@ POLDER_ONCE void PolderCGOnceUndo(PolderCGState *s)
   s->beta  = s->lastbeta;
 }
 
-/* A scalar that is not positive, or no number: the device stops and says why */
-POLDER_ONCE void PolderCGOnceBreakdown(PolderCGState *s, PetscScalar value, int why)
-{
-  if (s->frozen || (value > 0 && !(value > PETSC_MAX_REAL))) return;
-  s->frozen                        = value <= 0 ? why : POLDER_CG_NOTFINITE;
-  s->ring[s->its % POLDER_CG_RING] = -s->frozen;
-}
-
 /* On the device: the norm of the last step, unless it has been told, what it decides, and the scalars of the next step */
-POLDER_ONCE void PolderCGOnceAdvance(PolderCGState *s, PetscBool first, PetscBool told)
+POLDER_CGSCALARS void PolderCGOnceAdvance(PolderCGState *s, PetscBool first, PetscBool told)
 {
   if (!first && !told) {
     const PetscScalar mean = s->nullspace ? s->sum[POLDER_ONCE_Z] / s->N : 0;
-    const PetscScalar rho = s->sum[POLDER_ONCE_RZ] - mean * s->sum[POLDER_ONCE_R], square = s->natural ? (rho < 0 ? -rho : rho) : s->sum[POLDER_ONCE_RR];
-    const PetscReal   norm = sqrt(square);
-    const PetscInt    slot = s->its++ % POLDER_CG_RING;
+    const PetscScalar rho  = s->sum[POLDER_ONCE_RZ] - mean * s->sum[POLDER_ONCE_R];
 
-    if (!(norm <= PETSC_MAX_REAL)) s->frozen = POLDER_CG_NOTFINITE;
-    else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
-    s->ring[slot] = norm <= PETSC_MAX_REAL ? norm : HUGE_VAL;
+    ++s->its;
+    PolderCGJudgeNorm(s, s->its - 1, sqrt(s->natural ? (rho < 0 ? -rho : rho) : s->sum[POLDER_ONCE_RR]), PETSC_TRUE);
     if (s->frozen) return;
   }
   PolderCGOnceScalars(s, first);
-  PolderCGOnceBreakdown(s, s->rho, POLDER_CG_INDEFINITE_PC);
-  PolderCGOnceBreakdown(s, s->pw, POLDER_CG_INDEFINITE_MAT);
+  if (PolderCGJudgeScalar(s, s->rho, POLDER_CG_INDEFINITE_PC, PETSC_TRUE)) (void)PolderCGJudgeScalar(s, s->pw, POLDER_CG_INDEFINITE_MAT, PETSC_TRUE);
 }
 
 /* sum[0 .. POLDER_ONCE_SUMS) of this process; w = NULL: 0 for (z, w). Device: all but those with v, w and (z, z), in state->sum; z = NULL: z is r */

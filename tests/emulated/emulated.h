@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/device.h"
-#include "kernels/cg.h"
+#include "kernels/cgscalars.h"
 
 /* A launcher that does what its host twin does */
 #define PolderEmulate(stem, parameters, ...) \
@@ -20,8 +20,5 @@
     return 8; \
   } \
   extern int PolderEmulated
-
-/* vectors.c: rho and what goes with it, from the sums */
-void PolderEmulatedSetRho(PolderCGState *, PetscBool first);
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -69,7 +69,7 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
       s->sum[1] += step->end.r[i] * z;
       s->sum[2] += z;
     }
-    if (!s->parallel) PolderEmulatedSetRho(s, step->end.rho.first);
+    if (!s->parallel) PolderCGSetRho(s, step->end.rho.first, PETSC_TRUE);
   }
   free(begun);
   return 0;

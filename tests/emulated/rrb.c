@@ -17,7 +17,7 @@ EMULATE(Forward, (PetscBool single, const PolderRRBStep *step, PolderStream stre
 int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream)
 {
   RRBTwinBackward(single, step, rho ? &rho->state->sum[1] : NULL);
-  if (rho && !rho->state->parallel) PolderEmulatedSetRho(rho->state, rho->first);
+  if (rho && !rho->state->parallel) PolderCGSetRho(rho->state, rho->first, PETSC_TRUE);
   return 0;
 }
 
@@ -27,7 +27,7 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
                                   PolderStream stream)
 {
   RRBTwinReducedBackward(single, step, r, z, rho ? &rho->state->sum[1] : NULL);
-  if (rho && !rho->state->parallel) PolderEmulatedSetRho(rho->state, rho->first);
+  if (rho && !rho->state->parallel) PolderCGSetRho(rho->state, rho->first, PETSC_TRUE);
   return 0;
 }
 

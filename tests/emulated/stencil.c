@@ -108,7 +108,7 @@ int PolderTriPair_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscSca
   if (!rho) return 0;
   rho->state->sum[1] = 0;
   for (PetscInt i = 0; i < T->m; ++i) rho->state->sum[1] += z[i] * z[i] / At(T->single, T->dinv, i);
-  if (!rho->state->parallel) PolderEmulatedSetRho(rho->state, rho->first);
+  if (!rho->state->parallel) PolderCGSetRho(rho->state, rho->first, PETSC_TRUE);
   return 0;
 }
 

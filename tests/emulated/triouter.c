@@ -20,7 +20,7 @@ int PolderTriOuterAdd_CUDA(const PolderExchange *e, const PolderTriOuter *T, Pol
   if (end->kind == POLDER_TRI_RHO) {
     state->sum[1] = (T->m ? state->sum[1] : 0) + sum;
     PolderPeersSum_Host(end->peers, 1, &state->sum[1]);
-    PolderEmulatedSetRho(state, end->first);
+    PolderCGSetRho(state, end->first, PETSC_TRUE);
   } else if (end->kind == POLDER_TRI_DIRECTION && !frozen) {
     sum += T->m ? state->pmean : 0;
     if (state->nullspace) PolderPeersSum_Host(end->peers, 1, &sum);

@@ -61,51 +61,6 @@ int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt
   return 0;
 }
 
-static void Test(PolderCGState *s, PetscReal norm)
-{
-  if (PetscIsInfOrNanReal(norm)) s->frozen = POLDER_CG_NOTFINITE;
-  else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
-}
-
-void PolderEmulatedSetRho(PolderCGState *s, PetscBool first)
-{
-  if (s->frozen) return;
-  s->mean = s->nullspace ? s->sum[2] / s->N : 0;
-  s->rho  = s->sum[1] - s->mean * s->sum[3];
-  s->beta = first ? 0 : s->rho / s->rhoold;
-  if (s->natural && !first) {
-    const PetscReal norm = PetscSqrtReal(PetscAbsReal(s->rho));
-
-    Test(s, norm);
-    s->ring[(s->its - 1) % POLDER_CG_RING] = PetscIsNanReal(norm) ? HUGE_VAL : norm;
-    if (s->frozen) return;
-  }
-  if (s->rho > 0 && !isinf(s->rho)) return;
-  s->frozen                        = s->rho <= 0 ? POLDER_CG_INDEFINITE_PC : POLDER_CG_NOTFINITE;
-  s->ring[s->its % POLDER_CG_RING] = -s->frozen;
-}
-
-static void SetNorm(PolderCGState *s)
-{
-  const PetscReal norm = PetscSqrtReal(s->sum[0]);
-  const PetscInt  slot = s->its % POLDER_CG_RING;
-
-  if (s->frozen) return;
-  if (!(s->pw > 0) || isinf(s->pw)) {
-    s->alpha      = 0;
-    s->frozen     = s->pw <= 0 ? POLDER_CG_INDEFINITE_MAT : POLDER_CG_NOTFINITE;
-    s->ring[slot] = -s->frozen;
-    return;
-  }
-  s->alpha = s->lastalpha = s->rho / s->pw;
-  s->rhoold               = s->rho;
-  s->lastbeta             = s->beta;
-  ++s->its;
-  if (s->natural) return;
-  Test(s, norm);
-  s->ring[slot] = PetscIsNanReal(norm) ? HUGE_VAL : norm;
-}
-
 int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream)
 {
   *state = *from;
@@ -147,8 +102,8 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
   if (!diagonal && rounded && rounded->to) PolderLevelRound_Host(n, rounded->scale, r, rounded->to);
   if (to->peers) PolderPeersSum_Host(to->peers, 4, s->sum);
   else if (s->parallel) return 0;
-  SetNorm(s);
-  if (diagonal) PolderEmulatedSetRho(s, PETSC_FALSE);
+  PolderCGSetNorm(s, PETSC_TRUE);
+  if (diagonal) PolderCGSetRho(s, PETSC_FALSE, PETSC_TRUE);
   return 0;
 }
 
@@ -163,21 +118,21 @@ int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], c
   for (PetscInt i = 0; i < n; ++i) AddSums(r[i], z[i] * (dinv ? dinv[i] : 1), s->sum);
   s->sum[0] = rr;
   if (to->peers) PolderPeersSum_Host(to->peers, 3, &s->sum[1]);
-  if (to->peers || !s->parallel) PolderEmulatedSetRho(s, first);
+  if (to->peers || !s->parallel) PolderCGSetRho(s, first, PETSC_TRUE);
   return 0;
 }
 
 int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *s, PolderStream stream)
 {
-  if (update) SetNorm(s);
-  if (rho) PolderEmulatedSetRho(s, first);
+  if (update) PolderCGSetNorm(s, PETSC_TRUE);
+  if (rho) PolderCGSetRho(s, first, PETSC_TRUE);
   return 0;
 }
 
 int PolderCGSumRho_CUDA(const PolderPeersView *peers, const PolderCGRho *rho, PolderStream stream)
 {
   PolderPeersSum_Host(peers, 2, &rho->state->sum[1]);
-  PolderEmulatedSetRho(rho->state, rho->first);
+  PolderCGSetRho(rho->state, rho->first, PETSC_TRUE);
   return 0;
 }
 
