@@ -414,11 +414,6 @@ int PolderMemberSums_CUDA(const PolderAggregates *aggregates, const PetscReal d[
   });
 }
 
-static __device__ __forceinline__ void PolderRowBad(PetscInt i, PolderRowKind kind, PetscInt64 *bad)
-{
-  if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
-}
-
 /* The rows of a matrix, and what a row has */
 struct SurveyRows {
   PolderRows A;
@@ -463,7 +458,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   if (i < n) {
     const PolderRowSurvey s = rows.look(i);
 
-    PolderRowBad(i, PolderRowJudge(&s, survey.zero), bad);
+    PolderFirstBad(bad, PolderRowBad(i, PolderRowJudge(&s, survey.zero)));
     PolderRowStore(i, &s, &survey);
     bound = PolderRowBound(&s);
   }

@@ -31,6 +31,12 @@ static __device__ __forceinline__ void PolderAtomicMax(PetscInt *a, PetscInt val
   atomicMax((PolderSignedIndex *)a, (PolderSignedIndex)value);
 }
 
+/* The bad row of the smallest index is kept, see PolderRowBad() */
+static __device__ __forceinline__ void PolderFirstBad(PetscInt64 *first, PetscInt64 bad)
+{
+  if (bad < INT64_MAX) atomicMin((long long *)first, (long long)bad);
+}
+
 /* Minimum and maximum of a value over a warp, in lane 0 */
 static __device__ __forceinline__ PetscInt PolderWarpMin(PetscInt v)
 {

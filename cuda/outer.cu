@@ -1,6 +1,7 @@
 /* Off-process entries stored by the rows that have any, one thread a row: they are few compared to the rows of the level. */
 #include "foreach.cuh"
 #include "ghosts.cuh"
+#include "index.cuh"
 #include "kernels/levelscalars.h"
 #include "kernels/outerrow.h"
 #include "kernels/pairrow.h"
@@ -45,10 +46,9 @@ int PolderOuterLevelRows_CUDA(const PolderSparseRows *rows, const PolderRows *A,
   return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
     const PetscInt        i    = O.row[k];
     const PolderRowSurvey s    = PolderOuterLook(&O, k, &B);
-    const PolderRowKind   kind = PolderRowJudge(&s, to.zero);
     const PetscReal       most = PolderRowBound(&s);
 
-    if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
+    PolderFirstBad(bad, PolderRowBad(i, PolderRowJudge(&s, to.zero)));
     PolderRowStore(i, &s, &to);
     if (most > *(volatile PetscReal *)bound)
       atomicMax((unsigned long long *)bound, (unsigned long long)__double_as_longlong(most)); // the bits of positive numbers are in the order of their values

@@ -3,12 +3,9 @@
 #include "index.cuh"
 #include "kernels/rowcheck.h"
 
-int PolderRowsCheck_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[],
-                         PetscInt *bad, PolderStream stream)
+int PolderRowsCheck_CUDA(const PolderRows *rows, const PolderRows *ghosts, PetscInt64 *bad, PolderStream stream)
 {
-  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
-    const int kind = PolderRowKind(i, ai, aj, aa, bi, ba);
+  const PolderRows A = *rows, B = *ghosts;
 
-    if (kind != POLDER_ROW_GOOD) PolderAtomicMin(bad, POLDER_ROW_GOOD * i + kind);
-  });
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) { PolderFirstBad(bad, PolderRowCheck(i, &A, &B)); });
 }

@@ -1,6 +1,6 @@
 /* What a Polder solver or preconditioner does with a matrix whose values it cannot use. */
 #include "refusal.h"
-#include <petsc/private/petscimpl.h>
+#include <petsc/private/pcimpl.h>
 #include <petscvec.h>
 #include <stdarg.h>
 
@@ -93,6 +93,45 @@ PetscErrorCode PolderRefusalView(PetscObject object, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PolderRefusalGet_Private(object, &refusal));
   if (refusal && refusal->sentence[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  refuses the matrix: %s\n", refusal->sentence));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderFirstRow(MPI_Comm comm, PetscInt M, PetscInt *row, PetscInt *kind)
+{
+  const PetscInt mine = *row;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, row, 1, MPIU_INT, MPI_MIN, comm);
+  if (*row == M) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mine != *row) *kind = 0;
+  PetscCallAllreduce(MPI_IN_PLACE, kind, 1, MPIU_INT, MPI_MAX, comm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPCRefuseRow(PC pc, const char type[], PetscInt row, PolderRowKind kind)
+{
+  PetscFunctionBegin;
+  switch (kind) {
+  case POLDER_ROW_NODIAGONAL:
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type %s needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", type, row);
+    break;
+  case POLDER_ROW_ZERO:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type %s needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is zero or too small to invert: remove the row, or put a one on its diagonal",
+                   type, row);
+    break;
+  case POLDER_ROW_NEGATIVE:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type %s needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner",
+                   type, row);
+    break;
+  default:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
+                   "PC of type %s needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", type, row);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core.h"
+#include "kernels/levelrow.h"
 #include <petscpc.h>
 
 /*
@@ -22,6 +23,13 @@ PETSC_INTERN PetscErrorCode PolderRefusalView(PetscObject, PetscViewer);
     PetscCall(PolderRefuse((PetscObject)(pc), (pc)->erroriffailure, ierr, __VA_ARGS__)); \
     PetscCall(PCSetFailedReason(pc, reason)); \
   } while (0)
+/*
+  *row, *kind <- those of the process with the smallest row; each passes the global number of its first row that cannot be used, and why, or the number of rows M
+  of the matrix. The kinds are 0 or more. Collective
+*/
+PETSC_INTERN PetscErrorCode PolderFirstRow(MPI_Comm, PetscInt M, PetscInt *row, PetscInt *kind);
+/* Refuses the matrix for this row, which all processes know; type: that of the preconditioner */
+PETSC_INTERN PetscErrorCode PolderPCRefuseRow(PC, const char type[], PetscInt row, PolderRowKind);
 PETSC_INTERN PetscErrorCode PolderPCForgive(PC);
 /* PCSetUpOnBlocks() of Polder's preconditioners. Some KSPs set up the preconditioner in its first apply; by then they know whether the last set-up has
    failed */

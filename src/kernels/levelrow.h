@@ -28,6 +28,24 @@ typedef enum {
   POLDER_ROW_NOTFINITE
 } PolderRowKind;
 
+/* A row and what is wrong with it in one number, the smallest of which is that of the first bad row; POLDER_ROWS_GOOD: no row is bad */
+#define POLDER_ROWS_GOOD INT64_MAX
+
+POLDER_LEVELROW PetscInt64 PolderRowBad(PetscInt i, PolderRowKind kind)
+{
+  return kind == POLDER_ROW_GOOD ? POLDER_ROWS_GOOD : 8 * (PetscInt64)i + kind;
+}
+
+POLDER_LEVELROW PetscInt PolderRowOfBad(PetscInt64 bad)
+{
+  return (PetscInt)(bad / 8);
+}
+
+POLDER_LEVELROW PolderRowKind PolderKindOfBad(PetscInt64 bad)
+{
+  return bad == POLDER_ROWS_GOOD ? POLDER_ROW_GOOD : (PolderRowKind)(bad % 8);
+}
+
 typedef struct {
   PetscReal pivot, all, total; /* diagonal entry, sum of magnitudes, sum of entries */
   PetscInt  at;                /* position of the diagonal entry, -1 until found */
@@ -44,12 +62,18 @@ POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal
   s->all += a < 0 ? -a : a;
 }
 
+/* Adds the entries of row i of A */
+POLDER_LEVELROW void PolderRowLookAll(PetscInt i, const PolderRows *A, PolderRowSurvey *s)
+{
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderRowLook(i, k, A->j[k], PetscRealPart(A->a[k]), s);
+}
+
 /* Sum of a row; *at: the position of its diagonal entry, -1 for none */
 POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PolderRows *A, PetscInt *at)
 {
   PolderRowSurvey s = {0, 0, 0, -1};
 
-  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderRowLook(i, k, A->j[k], PetscRealPart(A->a[k]), &s);
+  PolderRowLookAll(i, A, &s);
   *at = s.at;
   return s.total;
 }

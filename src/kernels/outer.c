@@ -117,11 +117,10 @@ void PolderOuterLevelRows_Host(const PolderSparseRows *O, const PolderRows *A, c
 
   to.diag = NULL;
   for (PetscInt k = 0; k < O->n; ++k) {
-    const PetscInt        i    = O->row[k];
-    const PolderRowSurvey s    = PolderOuterLook(O, k, A);
-    const PolderRowKind   kind = PolderRowJudge(&s, to.zero);
+    const PetscInt        i = O->row[k];
+    const PolderRowSurvey s = PolderOuterLook(O, k, A);
 
-    if (kind != POLDER_ROW_GOOD) *bad = PetscMin(*bad, (PetscInt64)i * 8 + kind);
+    *bad = PetscMin(*bad, PolderRowBad(i, PolderRowJudge(&s, to.zero)));
     PolderRowStore(i, &s, &to);
     *bound = PetscMax(*bound, PolderRowBound(&s));
   }

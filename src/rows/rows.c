@@ -26,25 +26,20 @@ PetscErrorCode PolderRowsForget(PC pc)
 /* Refuses the matrix on every process for the first row that has no positive diagonal or an entry that is not finite. Collective */
 static PetscErrorCode PolderRowsCheck_Private(PC pc, const PolderCSR *csr)
 {
-  static const char *const why[] = {"has no diagonal entry: insert it", "has a zero diagonal, or one too small to invert: remove the row, or put a one there",
-                                    "has a negative diagonal: change the sign of the system if the matrix is negative definite",
-                                    "has an entry that is not a finite number: check how the matrix was assembled"};
-  PolderRowsPC            *rows  = (PolderRowsPC *)pc->data;
-  const PolderPlace       *place = rows->place;
-  PetscInt                *there, bad = PETSC_MAX_INT, first, kind;
+  PolderRowsPC      *rows  = (PolderRowsPC *)pc->data;
+  const PolderPlace *place = rows->place;
+  const PolderRows   A = PolderOwnRows(csr), B = PolderGhostColumns(csr);
+  PetscInt64         bad = POLDER_ROWS_GOOD, *there;
+  PetscInt           first, kind;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceUpload(place, sizeof(bad), &bad, &there));
-  PolderRun(place, PolderRowsCheck, csr->m, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, there);
+  PolderRun(place, PolderRowsCheck, &A, &B, there);
   PetscCall(PolderPlaceFetch(place, sizeof(bad), &there, &bad));
-  first = bad == PETSC_MAX_INT ? rows->M : rows->rstart + bad / POLDER_ROW_GOOD;
-  kind  = first;
-  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
-  if (first == rows->M) PetscFunctionReturn(PETSC_SUCCESS);
-  kind = kind == first ? bad % POLDER_ROW_GOOD : 0;
-  PetscCallAllreduce(MPI_IN_PLACE, &kind, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
-  PolderPCRefuse(pc, kind == POLDER_ROW_NOTFINITE ? PC_FACTOR_OTHER : PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                 "PC of type %s needs a positive diagonal and finite entries, and row %" PetscInt_FMT " %s", rows->steps->type, first, why[kind]);
+  kind  = (PetscInt)PolderKindOfBad(bad);
+  first = kind == POLDER_ROW_GOOD ? rows->M : rows->rstart + PolderRowOfBad(bad);
+  PetscCall(PolderFirstRow(PetscObjectComm((PetscObject)pc), rows->M, &first, &kind));
+  if (first < rows->M) PetscCall(PolderPCRefuseRow(pc, rows->steps->type, first, (PolderRowKind)kind));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -182,7 +182,7 @@ int PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *survey, P
   PetscInt      row = PolderLevelRows_Host(A, NULL, survey, &most, &kind);
 
   *bound = PetscMax(*bound, most);
-  if (row < A->n) *bad = PetscMin(*bad, (PetscInt64)row * 8 + kind);
+  *bad   = PetscMin(*bad, PolderRowBad(row, kind));
   return 0;
 }
 

@@ -15,10 +15,7 @@ PolderEmulate(PolderSweepForward, (const PolderSweep *S, PetscInt first, PetscIn
               last, r, x);
 PolderEmulate(PolderSweepBackward, (const PolderSweep *S, PetscInt first, PetscInt last, PetscScalar x[], PetscScalar z[], PolderStream stream), S, first, last,
               x, z);
-PolderEmulate(PolderRowsCheck,
-              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscInt *bad,
-               PolderStream stream),
-              m, ai, aj, aa, bi, ba, bad);
+PolderEmulate(PolderRowsCheck, (const PolderRows *A, const PolderRows *B, PetscInt64 *bad, PolderStream stream), A, B, bad);
 PolderEmulate(PolderIpRows, (const PolderIp *P, PolderRows rows, PolderRows ghosts, const PetscScalar d[], PetscScalar val[], PolderStream stream), P, rows,
               ghosts, d, val);
 

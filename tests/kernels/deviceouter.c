@@ -291,7 +291,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
     survey = (PolderLevelSurvey){.l1 = l1, .lone = 5, .dinv = (PetscReal *)dinv.d};
     PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, &device, &survey, bound_d, there, stream));
     PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
-    *wrong += bad != (PetscInt64)A->row[1] * 8 + POLDER_ROW_NOTFINITE;
+    *wrong += bad != PolderRowBad(A->row[1], POLDER_ROW_NOTFINITE);
     PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val + k, A->val + k, sizeof(nan)));
   }
   PetscCall(PetscFree2(mate, diag));

@@ -185,7 +185,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscCall(PolderDeviceFromHost(there, &none, sizeof(none)));
   PolderLaunch(PolderLevelRows_CUDA(&device, &(PolderLevelSurvey){.lone = 5, .dinv = dinv.d}, bound_d, there, stream));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
-  *wrong += bad != (PetscInt64)(n / 2) * 8 + POLDER_ROW_ZERO;
+  *wrong += bad != PolderRowBad(n / 2, POLDER_ROW_ZERO);
   for (PetscInt k = 0; k < n; ++k) A->a[diag.h[k]] = d->h[k];
   PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
   PetscCall(DestroyIndices(&diag));

@@ -264,26 +264,29 @@ static PetscErrorCode TestIp(PETSC_UNUSED void *work, PolderStream stream)
 /* Every fault is found in the first row that has one, by kind */
 static PetscErrorCode TestCheck(PETSC_UNUSED void *work, PolderStream stream)
 {
-  const PetscScalar faults[] = {NAN, 0, -1, INFINITY, 1e-320};
-  const int         kinds[]  = {POLDER_ROW_NOTFINITE, POLDER_ROW_ZERO, POLDER_ROW_NEGATIVE, POLDER_ROW_NOTFINITE, POLDER_ROW_ZERO};
-  PetscInt          wrong    = 0;
+  const PetscScalar   faults[] = {NAN, 0, -1, INFINITY, 1e-320};
+  const PolderRowKind kinds[]  = {POLDER_ROW_NOTFINITE, POLDER_ROW_ZERO, POLDER_ROW_NEGATIVE, POLDER_ROW_NOTFINITE, POLDER_ROW_ZERO};
+  PetscInt            wrong    = 0;
 
   PetscFunctionBeginUser;
   for (size_t s = 3; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
     for (int f = 0; f < 5; ++f) {
-      Rows     A;
-      PetscInt bad[2] = {PETSC_MAX_INT, PETSC_MAX_INT}, *there;
+      Rows       A;
+      PetscInt64 bad[2] = {POLDER_ROWS_GOOD, POLDER_ROWS_GOOD}, *there;
+      PolderRows host, device, none = {0};
 
       PetscCall(RowsCreate(Sizes[s], &A));
       for (PetscInt i = A.n / 2; i < A.n; i += 3) {
         for (PetscInt k = A.i[i]; k < A.i[i + 1]; ++k) A.a[k] = A.j[k] == i ? faults[f] : A.a[k];
       }
       PetscCall(PolderDeviceFromHost(A.da, A.a, sizeof(PetscScalar) * (size_t)A.nz));
-      PetscCall(PolderDeviceUpload(sizeof(PetscInt), bad, &there));
-      PolderRowsCheck_Host(A.n, A.i, A.j, A.a, NULL, NULL, &bad[0]);
-      PolderLaunch(PolderRowsCheck_CUDA(A.n, A.di, A.dj, A.da, NULL, NULL, there, stream));
-      PetscCall(PolderPlaceFetch(&PolderOnDevice, sizeof(PetscInt), &there, &bad[1]));
-      wrong += bad[0] != bad[1] || bad[0] != POLDER_ROW_GOOD * (A.n / 2) + kinds[f];
+      host   = (PolderRows){.n = A.n, .i = A.i, .j = A.j, .a = A.a};
+      device = (PolderRows){.n = A.n, .i = A.di, .j = A.dj, .a = A.da};
+      PetscCall(PolderDeviceUpload(sizeof(bad[0]), bad, &there));
+      PolderRowsCheck_Host(&host, &none, &bad[0]);
+      PolderLaunch(PolderRowsCheck_CUDA(&device, &none, there, stream));
+      PetscCall(PolderPlaceFetch(&PolderOnDevice, sizeof(bad[1]), &there, &bad[1]));
+      wrong += bad[0] != bad[1] || bad[0] != PolderRowBad(A.n / 2, kinds[f]);
       PetscCall(RowsDestroy(&A));
     }
   }

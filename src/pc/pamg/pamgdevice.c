@@ -143,7 +143,7 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   if (!l && L->bydiagonals) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && !(dia->exact && dia->main >= 0 && dia->nd <= POLDER_LEVEL_DIAGONALS)) dia = NULL;
   PetscCall(PamgSurveyDevice(pamg, l, dia, &survey, refresh, &got));
-  if (dia && got.row < INT64_MAX) { // what is wrong with that row
+  if (dia && got.row < POLDER_ROWS_GOOD) { // what is wrong with that row
     PetscCall(PamgForget(pamg, l));
     PetscCall(PamgSurveyDevice(pamg, l, NULL, &survey, PETSC_TRUE, &got));
   }
@@ -152,8 +152,8 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
     PetscCall(PolderDeviceFree(&survey.dinv));
   }
   if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision != PAMG_DOUBLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
-  *row     = (PetscInt)PetscMin(got.row / 8, (PetscInt64)L->n);
-  *kind    = got.row < INT64_MAX ? (PolderRowKind)(got.row % 8) : POLDER_ROW_GOOD;
+  *kind    = PolderKindOfBad(got.row);
+  *row     = *kind == POLDER_ROW_GOOD ? L->n : PolderRowOfBad(got.row);
   L->bound = got.bound;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -99,7 +99,7 @@ typedef struct {
 
 /* What the steps of a set-up find on a level */
 typedef struct {
-  PetscInt64 row;   /* 8 times the first unusable row, plus its kind; INT64_MAX: none */
+  PetscInt64 row;   /* the first unusable row, see PolderRowBad() */
   PetscReal  bound; /* PamgLevel.bound */
   PetscInt   count[POLDER_LEVELGRID_COUNTS], split;
   int        wrong, large; /* entries that its diagonals lack, or that have no mirror image; that its precision lacks */

@@ -68,38 +68,20 @@ PetscErrorCode PCPAMGFree(PC_PAMG *pamg)
   Raises the error for the first bad row of level l on every process; each process passes its own first bad row, or the global number of rows and
   POLDER_ROW_GOOD. On a gathered level all processes find the same
 */
-static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, PolderRowKind kind)
+static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt first, PolderRowKind kind)
 {
-  MPI_Comm comm  = ((PC_PAMG *)pc->data)->level[l].comm;
-  PetscInt first = row, what;
+  PetscInt what = (PetscInt)kind;
 
   PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm);
+  PetscCall(PolderFirstRow(((PC_PAMG *)pc->data)->level[l].comm, M, &first, &what));
   if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
-  what = row == first ? (PetscInt)kind : 0;
-  PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
-  if (l) {
+  if (!l) PetscCall(PolderPCRefuseRow(pc, PCPAMG, first, (PolderRowKind)what));
+  else {
     const PetscBool finite = (PetscBool)(what != POLDER_ROW_NOTFINITE);
 
     PolderPCRefuse(pc, finite ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER, finite ? PETSC_ERR_ARG_WRONG : PETSC_ERR_FP,
                    "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l,
                    finite ? "a diagonal entry is negative" : "an entry is not a finite number");
-  } else if (what == POLDER_ROW_NODIAGONAL) {
-    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                   "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
-  } else if (what == POLDER_ROW_ZERO) {
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                   "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT
-                   " is zero or too small to invert: remove the row, or put a one on its diagonal",
-                   first);
-  } else if (what == POLDER_ROW_NEGATIVE) {
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                   "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT
-                   " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner",
-                   first);
-  } else {
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
-                   "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

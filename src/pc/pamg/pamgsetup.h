@@ -9,7 +9,7 @@
 #define PAMG_COARSE_LIMIT 400
 
 /* What is found of a level before any step: steps add to it */
-static const PamgFindings PamgNothing = {.row = INT64_MAX};
+static const PamgFindings PamgNothing = {.row = POLDER_ROWS_GOOD};
 
 /* Forgets what has been found of level l, before a step that is repeated */
 static inline PetscErrorCode PamgForget(const PC_PAMG *pamg, PetscInt l)

@@ -387,8 +387,7 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
             " by %" PetscInt_FMT " nodes: use -pc_rrb_grid nx,ny if the grid is another one, else another preconditioner",
             row, what[1], rrb->nx, rrb->ny);
   case NODE_NOTFINITE:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
-                   "PC of type rrb finds an entry in row %" PetscInt_FMT " that is not a finite number: check how the matrix was assembled", row);
+    PetscCall(PolderPCRefuseRow(pc, PCRRB, row, POLDER_ROW_NOTFINITE));
     break;
   case NODE_ZERO:
     PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
@@ -397,10 +396,7 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
                    row);
     break;
   case NODE_NEGATIVE:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                   "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT
-                   " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner",
-                   row);
+    PetscCall(PolderPCRefuseRow(pc, PCRRB, row, POLDER_ROW_NEGATIVE));
     break;
   default:
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_WRONG,

@@ -6,60 +6,29 @@
 #include <float.h>
 #include <petsc/private/pcimpl.h>
 
-/* Why a row cannot be used */
-typedef enum {
-  TNS_ROW_GOOD,
-  TNS_ROW_UNSORTED,
-  TNS_ROW_NODIAGONAL,
-  TNS_ROW_ZERO,
-  TNS_ROW_NEGATIVE,
-  TNS_ROW_NOTFINITE,
+/* Why a row cannot be used, beside what PolderRowKind says */
+enum {
+  TNS_ROW_UNSORTED = POLDER_ROW_NOTFINITE + 1,
   TNS_ROW_RANGE
-} TNSRowKind;
+};
 
-/* Refuses the matrix on every process for the first bad row. Each process passes its first bad row, or the global number of rows and TNS_ROW_GOOD */
-static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNSRowKind kind)
+/* Refuses the matrix on every process for the first bad row. Each process passes its first bad row, or the global number of rows M */
+static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt first, PetscInt kind)
 {
-  MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
-  PetscInt first = row, what;
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm);
+  PetscCall(PolderFirstRow(comm, M, &first, &kind));
   if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
-  what = row == first ? (PetscInt)kind : 0;
-  PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
-  switch (what) {
-  case TNS_ROW_UNSORTED:
-    SETERRQ(comm, PETSC_ERR_ARG_WRONG,
-            "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc",
-            first);
-  case TNS_ROW_NODIAGONAL:
-    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                   "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
-    break;
-  case TNS_ROW_ZERO:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                   "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT
-                   " is zero or too small to invert: remove the row, or put a one on its diagonal",
-                   first);
-    break;
-  case TNS_ROW_NEGATIVE:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
-                   "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT
-                   " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner",
-                   first);
-    break;
-  case TNS_ROW_RANGE:
+  PetscCheck(kind != TNS_ROW_UNSORTED, comm, PETSC_ERR_ARG_WRONG,
+             "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc",
+             first);
+  if (kind == TNS_ROW_RANGE)
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
                    "PC of type tns cannot store row %" PetscInt_FMT
                    " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system",
                    first);
-    break;
-  default:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
-                   "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled",
-                   first);
-  }
+  else PetscCall(PolderPCRefuseRow(pc, PCTNS, first, (PolderRowKind)kind));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,22 +105,21 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
 /* Sets up what depends on the pattern only: positions of the diagonal, rows that read ghost values, work arrays. Collective */
 static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
-  PC_TNS    *tns  = (PC_TNS *)pc->data;
-  TNSMatrix *A    = &tns->at[TNS_HOST];
-  PetscInt   row  = csr->M;
-  TNSRowKind kind = TNS_ROW_GOOD;
+  PC_TNS    *tns = (PC_TNS *)pc->data;
+  TNSMatrix *A   = &tns->at[TNS_HOST];
+  PetscInt   row = csr->M, kind = POLDER_ROW_GOOD;
 
   PetscFunctionBegin;
   PetscCall(PCTNSFreeHost_Private(tns));
   PetscCall(PetscMalloc1(csr->m, &A->diag));
-  for (PetscInt i = 0; i < csr->m && kind == TNS_ROW_GOOD; ++i) {
+  for (PetscInt i = 0; i < csr->m && kind == POLDER_ROW_GOOD; ++i) {
     A->diag[i] = -1;
     for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
       if (k > csr->ai[i] && csr->aj[k] <= csr->aj[k - 1]) kind = TNS_ROW_UNSORTED;
       if (csr->aj[k] == i) A->diag[i] = k;
     }
-    if (kind == TNS_ROW_GOOD && A->diag[i] < 0) kind = TNS_ROW_NODIAGONAL;
-    if (kind != TNS_ROW_GOOD) row = csr->rstart + i;
+    if (kind == POLDER_ROW_GOOD && A->diag[i] < 0) kind = POLDER_ROW_NODIAGONAL;
+    if (kind != POLDER_ROW_GOOD) row = csr->rstart + i;
   }
   PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
   if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,9 +183,8 @@ static PetscErrorCode PCTNSSetUpValues_Private(PC pc, const PolderCSR *csr, cons
 {
   PC_TNS         *tns    = (PC_TNS *)pc->data;
   const PetscBool single = (PetscBool)(tns->precision == TNS_SINGLE);
-  PetscInt        row    = csr->M;
-  TNSRowKind      kind   = TNS_ROW_GOOD;
-  PetscBool       good   = PETSC_TRUE;
+  PetscInt        row = csr->M, kind = POLDER_ROW_GOOD;
+  PetscBool       good = PETSC_TRUE;
 
   PetscFunctionBegin;
   if (!tns->at[TNS_HOST].dinv) PetscCall(PetscMalloc((single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)csr->m, &tns->at[TNS_HOST].dinv));
@@ -229,12 +196,12 @@ static PetscErrorCode PCTNSSetUpValues_Private(PC pc, const PolderCSR *csr, cons
       ((float *)tns->at[TNS_HOST].dinv)[i] = (float)inverse;
       fits                                 = (PetscBool)((float)inverse > 0 && !PetscIsInfReal((PetscReal)(float)inverse));
     } else ((PetscScalar *)tns->at[TNS_HOST].dinv)[i] = inverse;
-    if ((d > 0 && d <= PETSC_MAX_REAL && !PetscIsInfReal(inverse) && fits) || kind != TNS_ROW_GOOD) continue;
+    if ((d > 0 && d <= PETSC_MAX_REAL && !PetscIsInfReal(inverse) && fits) || kind != POLDER_ROW_GOOD) continue;
     row  = csr->rstart + i;
-    kind = PetscIsInfOrNanReal(d) ? TNS_ROW_NOTFINITE : d < 0 ? TNS_ROW_NEGATIVE : d == 0 || PetscIsInfReal(inverse) ? TNS_ROW_ZERO : TNS_ROW_RANGE;
+    kind = PetscIsInfOrNanReal(d) ? POLDER_ROW_NOTFINITE : d < 0 ? POLDER_ROW_NEGATIVE : d == 0 || PetscIsInfReal(inverse) ? POLDER_ROW_ZERO : TNS_ROW_RANGE;
   }
   if (single) PetscCall(PCTNSStoreSingle_Private(tns, csr, dia, &good));
-  if (!good && kind == TNS_ROW_GOOD) {
+  if (!good && kind == POLDER_ROW_GOOD) {
     row  = TNSFindLarge(csr);
     kind = TNS_ROW_RANGE;
   }
