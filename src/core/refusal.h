@@ -24,8 +24,8 @@ PETSC_INTERN PetscErrorCode PolderRefusalView(PetscObject, PetscViewer);
     PetscCall(PCSetFailedReason(pc, reason)); \
   } while (0)
 /*
-  *row, *kind <- those of the process with the smallest row; each passes the global number of its first row that cannot be used, and why, or the number of rows M
-  of the matrix. The kinds are 0 or more. Collective
+  *row, *kind <- those of the process with the smallest row. Each passes the global number of its first row that cannot be used, and why, a number of 0 or
+  more; or the number of rows M of the matrix. Collective
 */
 PETSC_INTERN PetscErrorCode PolderFirstRow(MPI_Comm, PetscInt M, PetscInt *row, PetscInt *kind);
 /* Refuses the matrix for this row, which all processes know; type: that of the preconditioner */
