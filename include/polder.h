@@ -85,6 +85,46 @@ typedef enum {
 PETSC_EXTERN const char *const PCLevelSetForms[];
 
 /*E
+   PCNRASPartition - How `PCNRAS` cuts the rows of a process into inner blocks
+
+   Values:
++  `PC_NRAS_AUTO`  - boxes where a structured grid is known, of a `DMDA` or seen in the matrix, else METIS; one block is all rows
+.  `PC_NRAS_METIS` - parts of the graph of the matrix by METIS
+.  `PC_NRAS_ROWS`  - runs of rows
+-  `PC_NRAS_BOXES` - boxes of a structured grid
+
+   Level: intermediate
+
+.seealso: `PCNRAS`, `PCNRASSetPartition()`
+E*/
+typedef enum {
+  PC_NRAS_AUTO,
+  PC_NRAS_METIS,
+  PC_NRAS_ROWS,
+  PC_NRAS_BOXES
+} PCNRASPartition;
+PETSC_EXTERN const char *const PCNRASPartitions[];
+
+/*E
+   PCNRASForm - Which rows the blocks of `PCNRAS` write
+
+   Values:
++  `PC_NRAS_RESTRICTED` - each block its own rows, not those that it shares
+.  `PC_NRAS_ADDITIVE`   - each block all of its rows, whose contributions are added
+-  `PC_NRAS_SYMMETRIC`  - the same with weights before and after, 1 / sqrt(number of blocks that have the row), for symmetric matrices
+
+   Level: intermediate
+
+.seealso: `PCNRAS`, `PCNRASSetForm()`
+E*/
+typedef enum {
+  PC_NRAS_RESTRICTED,
+  PC_NRAS_ADDITIVE,
+  PC_NRAS_SYMMETRIC
+} PCNRASForm;
+PETSC_EXTERN const char *const PCNRASForms[];
+
+/*E
    KSPRRBCGStop - When `KSPRRBCG` stops, with the preconditioned residual z = M^{-1} r
 
    Values:
@@ -132,6 +172,11 @@ PETSC_EXTERN PetscErrorCode PCLevelSetGetDeflationSpace(PC, PolderDeflationSpace
 PETSC_EXTERN PetscErrorCode PCLevelSetGetPC(PC, PC *);
 PETSC_EXTERN PetscErrorCode PCLevelSetSetForm(PC, PCLevelSetForm);
 PETSC_EXTERN PetscErrorCode PCTNSSetDegree(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCNRASSetBlocks(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCNRASSetPartition(PC, PCNRASPartition);
+PETSC_EXTERN PetscErrorCode PCNRASSetOverlap(PC, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCNRASSetForm(PC, PCNRASForm);
+PETSC_EXTERN PetscErrorCode PCNRASSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetGrid(PC, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetTwice(PC, PetscInt);

@@ -15,6 +15,41 @@ typedef struct {
   const PetscInt *xadj, *adj, *w, *vw;
 } PolderGraph;
 
+/* A row or column of more than POLDER_METIS_HUB times the mean number of entries, and of 32 besides, is a hub: all others are its neighbours, so parts of the
+   graph with its edges would be anything */
+#define POLDER_METIS_HUB 8
+
+/* The graph of the rows without the edges of hubs; *without: it has arrays of its own, which the caller frees */
+static PetscErrorCode PolderGraphWithoutHubs(const PolderCSR *csr, PolderGraph *g, PetscBool *without)
+{
+  const PetscInt n = csr->m, nz = n ? csr->ai[n] : 0, most = 32 + (n ? POLDER_METIS_HUB * (nz / n) : 0);
+  PetscInt      *count, *xadj, *adj, kept = 0;
+
+  PetscFunctionBegin;
+  *g = (PolderGraph){.n = n, .xadj = csr->ai, .adj = csr->aj};
+  PetscCall(PetscCalloc1(n, &count));
+  for (PetscInt k = 0; k < nz; ++k) ++count[csr->aj[k]];
+  for (PetscInt i = 0; i < n; ++i) {
+    count[i] = PetscMax(count[i], csr->ai[i + 1] - csr->ai[i]);
+    *without = (PetscBool)(*without || count[i] > most);
+  }
+  if (*without) {
+    PetscCall(PetscMalloc1(n + 1, &xadj));
+    PetscCall(PetscMalloc1(nz, &adj));
+    xadj[0] = 0;
+    for (PetscInt i = 0; i < n; ++i) {
+      for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1] && count[i] <= most; ++k) {
+        if (count[csr->aj[k]] <= most) adj[kept++] = csr->aj[k];
+      }
+      xadj[i + 1] = kept;
+    }
+    g->xadj = xadj;
+    g->adj  = adj;
+  }
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Aggregates of neighbouring vertices: agg[i] of vertex i, na of them */
 static void PolderAggregate(const PolderGraph *g, PetscInt agg[], PetscInt *na)
 {
@@ -210,21 +245,23 @@ static PetscErrorCode PolderMetisNested(PolderMetisGraph *g, idx_t np, idx_t par
 /* The vertices for METIS: blocks of bs rows, then aggregates of them as long as enough are left for all parts; agg[i] of each row */
 static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, PetscInt enough, PetscInt agg[], PolderGraph *g)
 {
-  PolderGraph fine = {csr->m, csr->ai, csr->aj, NULL, NULL}, coarse;
-  PetscInt   *map, na;
-  PetscBool   more = (PetscBool)(bs == 1 && csr->m / POLDER_METIS_RATIO >= enough);
+  PolderGraph fine, coarse;
+  PetscInt   *map, na = 0;
+  PetscBool   without = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (more) PolderAggregate(&fine, agg, &na);
-  else {
+  PetscCall(PolderGraphWithoutHubs(csr, &fine, &without));
+  if (bs == 1 && csr->m / POLDER_METIS_RATIO >= enough) PolderAggregate(&fine, agg, &na);
+  if (na < enough) {
     na = csr->m / bs;
     for (PetscInt i = 0; i < csr->m; ++i) agg[i] = i / bs;
   }
   PetscCall(PolderGraphCollapse(&fine, agg, na, g));
+  if (without) PetscCall(PolderGraphFree(&fine));
   PetscCall(PetscMalloc1(na, &map));
   while (g->n / POLDER_METIS_RATIO >= enough) {
     PolderAggregate(g, map, &na);
-    if (na == g->n) break;
+    if (na == g->n || na < enough) break;
     PetscCall(PolderGraphCollapse(g, map, na, &coarse));
     PetscCall(PolderGraphFree(g));
     *g = coarse;

@@ -330,12 +330,13 @@ PetscErrorCode PolderGraphFill(PolderGraph *g, const PetscInt key[], PetscInt en
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderGraphBlocks(PolderGraph *g, PetscInt n)
+PetscErrorCode PolderGraphBlocks(PolderGraph *g, PetscInt n, PetscInt *nblock)
 {
   const PetscInt block = g->n ? (g->n - 1) / n + 1 : 1;
   PetscInt      *begin, *end, *j, nz = 0;
 
   PetscFunctionBegin;
+  *nblock = (g->n + block - 1) / block;
   if (n <= 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(g->n, &begin));
   PetscCall(PetscMalloc1(g->n, &end));

@@ -28,7 +28,7 @@ PETSC_INTERN PetscErrorCode PolderGraphLevels(const PolderGraph *, const PetscIn
 /* Adds the fill of level p (Saad, section 10.3.3) when the rows are eliminated in that order; rows with key[] >= end are not eliminated. Nothing but full <-
    true when that is too much */
 PETSC_INTERN PetscErrorCode PolderGraphFill(PolderGraph *, const PetscInt key[], PetscInt end, PetscInt p);
-/* Removes the entries between different ones of n blocks of consecutive rows */
-PETSC_INTERN PetscErrorCode PolderGraphBlocks(PolderGraph *, PetscInt n);
+/* Removes the entries between different ones of n blocks of consecutive rows, or as many as there are: *nblock */
+PETSC_INTERN PetscErrorCode PolderGraphBlocks(PolderGraph *, PetscInt n, PetscInt *nblock);
 /* Refuses the matrix on all processes when one has a full graph. Collective */
 PETSC_INTERN PetscErrorCode PolderGraphCheckFill(PC, const PolderGraph *, const char advice[]);

@@ -155,13 +155,16 @@ PetscErrorCode PolderSweepsDestroy(PolderSweeps *W, const PolderPlace *place)
 
 PetscErrorCode PolderSweepsView(const PolderSweeps *W, const char levels[], PetscViewer viewer)
 {
-  PetscInt64 sum[2] = {W->entries, W->S.n};
-  PetscInt   most   = W->nlevel;
+  PetscInt64 sum[3] = {W->entries, W->S.n, W->nblock};
+  PetscInt   most[2] = {W->nlevel, W->nblock};
+  char       where[64] = "in one block a process";
 
   PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, sum, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)viewer));
-  PetscCallAllreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " %s, %.3g entries a row besides the diagonal, %s\n", most, levels,
-                                   (double)sum[0] / (double)PetscMax(1, sum[1]), W->halo ? "across all processes" : "in one block a process"));
+  PetscCallAllreduce(MPI_IN_PLACE, sum, 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)viewer));
+  PetscCallAllreduce(MPI_IN_PLACE, most, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)viewer));
+  if (W->halo) PetscCall(PetscStrncpy(where, "across all processes", sizeof(where)));
+  else if (most[1] > 1) PetscCall(PetscSNPrintf(where, sizeof(where), "in %" PetscInt64_FMT " blocks", sum[2]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " %s, %.3g entries a row besides the diagonal, %s\n", most[0], levels,
+                                   (double)sum[0] / (double)PetscMax(1, sum[1]), where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

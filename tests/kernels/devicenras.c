@@ -55,8 +55,8 @@ static PetscErrorCode CreatePatterns(const Case *c, Mat A, PetscBool sums, PC *p
   nras->set.blocks    = c->blocks;
   nras->set.levels    = c->levels;
   nras->set.inner     = c->overlap;
-  nras->set.partition = NRAS_ROWS;
-  nras->set.form      = sums ? NRAS_ADDITIVE : NRAS_RESTRICTED;
+  nras->set.partition = PC_NRAS_ROWS;
+  nras->set.form      = sums ? PC_NRAS_ADDITIVE : PC_NRAS_RESTRICTED;
   PetscCall(PCSetUp(*pc));
   for (int k = 0; k < NRAS_NARRAY; ++k) PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nras->length[k], nras->at[0].array[k], &there[k]));
   *device          = nras->at[0].ilu;

@@ -1,6 +1,7 @@
 static char help[] = "Nested restricted additive Schwarz with ILU(k) against PETSc's bjacobi and asm, and against what it is.\n\n";
 
 #include "nras/nras.h"
+#include <polder.h>
 #include "runner.h"
 
 static const char *const kinds[NKIND] = {"stencil", "graph", "symmetric"};
@@ -438,6 +439,71 @@ static PetscErrorCode TestView(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of blocks is the one asked for, or the largest below it that cuts a grid of 30 x 30 points into boxes; METIS cuts a graph with a hub as well */
+static PetscErrorCode TestCounts(void)
+{
+  static const PetscInt counts[] = {2, 3, 8, 13, 300};
+  Mat                   A;
+
+  PetscFunctionBeginUser;
+  for (PetscInt hub = 0; hub < 2; ++hub) {
+    PetscCall(CreateEmpty(PETSC_DECIDE, 900, &A));
+    for (PetscInt i = 0; i < 900; ++i) {
+      PetscCall(MatSetValue(A, i, i, 5, INSERT_VALUES));
+      for (PetscInt k = 0; k < 2; ++k) {
+        const PetscInt step = k ? 30 : 1;
+
+        if (i / step % 30 > 0) PetscCall(MatSetValue(A, i, i - step, -1, INSERT_VALUES));
+        if (i / step % 30 < 29) PetscCall(MatSetValue(A, i, i + step, -1, INSERT_VALUES));
+      }
+      if (hub) PetscCall(MatSetValue(A, 450, i, i == 450 ? 5 : -1e-3, INSERT_VALUES));
+      if (hub && i != 450) PetscCall(MatSetValue(A, i, 450, -1e-3, INSERT_VALUES));
+    }
+    PetscCall(Assemble(A));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(counts) - (size_t)hub; ++k) {
+      char options[128];
+      PC   pc;
+
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type nras -pc_nras_partition %s -pc_nras_blocks %d", hub ? "metis" : "boxes", (int)counts[k]));
+      PetscCall(CreatePC(A, options, &pc));
+      PetscCall(PCView(pc, PETSC_VIEWER_STDOUT_WORLD));
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The calls do what their options do, after a set-up, too */
+static PetscErrorCode TestSetters(void)
+{
+  Mat       A;
+  PC        pc[2];
+  PetscReal difference[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(SYMMETRIC, &A));
+  PetscCall(CreatePC(A,
+                     "-pc_type nras -pc_nras_blocks 4 -pc_nras_partition rows -pc_nras_outer_overlap 1 -pc_nras_inner_overlap 2 -pc_nras_form symmetric "
+                     "-pc_nras_levels 1",
+                     &pc[0]));
+  PetscCall(CreatePC(A, "-pc_type nras -pc_nras_blocks 2", &pc[1]));
+  PetscCall(PCSetUp(pc[1]));
+  PetscCall(Difference(pc[0], pc[1], &difference[0]));
+  PetscCall(PCNRASSetBlocks(pc[1], 4));
+  PetscCall(PCNRASSetPartition(pc[1], PC_NRAS_ROWS));
+  PetscCall(PCNRASSetOverlap(pc[1], 1, 2));
+  PetscCall(PCNRASSetForm(pc[1], PC_NRAS_SYMMETRIC));
+  PetscCall(PCNRASSetLevels(pc[1], 1));
+  PetscCall(Difference(pc[0], pc[1], &difference[1]));
+  PetscCall(Report("other settings differ", (PetscBool)(difference[0] > 1e-3), difference[0]));
+  PetscCall(Report("calls in place of options", (PetscBool)(difference[1] == 0), difference[1]));
+  PetscCall(PCDestroy(&pc[0]));
+  PetscCall(PCDestroy(&pc[1]));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const Test tests[] = {
@@ -447,7 +513,9 @@ int main(int argc, char **argv)
     {"-identities", TestIdentities},
     {"-symmetric",  TestSymmetric },
     {"-changes",    TestChanges   },
-    {"-look",       TestView      }
+    {"-look",       TestView      },
+    {"-counts",     TestCounts    },
+    {"-setters",    TestSetters   }
   };
 
   PetscFunctionBeginUser;
@@ -477,6 +545,9 @@ int main(int argc, char **argv)
        suffix: symmetric
        args: -symmetric -mat_type {{aij aijdia}}
      test:
+       suffix: setters
+       args: -setters
+     test:
        suffix: changes
        args: -changes -mat_type {{aij aijicrs}}
 
@@ -502,6 +573,11 @@ int main(int argc, char **argv)
      suites: valgrind
      args: -changes
      output_file: output/nras_changes.out
+
+   test:
+     suffix: counts
+     args: -counts -mat_type aij
+     filter: grep -o "[0-9][0-9]* inner blocks"
 
    test:
      suffix: view

@@ -56,8 +56,8 @@ static PetscErrorCode PCSetFromOptions_ILUC(PC pc, PolderOptionItems PetscOption
   PetscOptionsHeadBegin(PetscOptionsObject, "Multi-coloured incomplete factorisation options");
   PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_levels", "Level p of fill", "PCILUC", 0, 10, &fill, &set));
   PolderCheckBounds(comm, "-pc_iluc_levels", fill, 0, 10);
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_power", "Power q of |A| that is coloured (0: p + 1)", "PCILUC", 0, 10, &power, &set));
-  PolderCheckBounds(comm, "-pc_iluc_power", power, 0, 10);
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_power", "Power q of |A| that is coloured (0: p + 1)", "PCILUC", 0, 11, &power, &set));
+  PolderCheckBounds(comm, "-pc_iluc_power", power, 0, 11);
   PetscOptionsHeadEnd();
   if (fill != ilu->fill || power != ilu->power) PetscCall(PolderRowsForget(pc));
   ilu->fill  = fill;

@@ -13,16 +13,17 @@ static PetscErrorCode PCMICPattern_Private(PC pc, const PolderCSR *csr, const Po
 {
   PC_MIC     *mic = (PC_MIC *)pc->data;
   PolderGraph g;
-  PetscInt   *level, count;
+  PetscInt   *level, count, nblock;
 
   PetscFunctionBegin;
   PetscCall(PolderGraphCreate(csr, PETSC_FALSE, &g));
-  PetscCall(PolderGraphBlocks(&g, mic->blocks));
+  PetscCall(PolderGraphBlocks(&g, mic->blocks, &nblock));
   PetscCall(PetscMalloc1(g.n, &level));
   PetscCall(PolderGraphLevels(&g, NULL, level, &count));
   PetscCall(PolderSweepsCreate(&mic->common.sweeps, mic->common.rows.place, &g, there, level, count, NULL));
   mic->common.sweeps.eliminate = count;
   mic->common.sweeps.omega     = mic->omega;
+  mic->common.sweeps.nblock    = nblock;
   PetscCall(PetscFree(level));
   PetscCall(PolderGraphDestroy(&g));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -33,7 +34,7 @@ static PetscErrorCode PCMICView_Private(PC pc, PetscViewer viewer)
   PC_MIC *mic = (PC_MIC *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, %" PetscInt_FMT " blocks a process\n", (double)mic->omega, mic->blocks));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g\n", (double)mic->omega));
   PetscCall(PolderSweepsPCView(pc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,7 @@
 #include "mat/symmetry.h"
 #include "nrasimpl.h"
 
-static PetscErrorCode PCNRASFree_Private(PC_NRAS *nras)
+PetscErrorCode PCNRASFree(PC_NRAS *nras)
 {
   PetscFunctionBegin;
   PetscCall(PCNRASFreeAt(nras, &PolderOnHost));
@@ -86,7 +86,7 @@ static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
   PetscBool  overlap, done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCNRASFree_Private(nras));
+  PetscCall(PCNRASFree(nras));
   PetscCall(PCNRASSetUpOuter(pc));
   PetscCall(PCNRASSetUpBlocks(pc, csr, &blocks));
   overlap = (PetscBool)(nras->set.inner || nras->outer.sub);
@@ -104,7 +104,7 @@ static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
   if (overlap || nras->set.levels) PetscCall(NRASCheckFill_Private(pc, rows));
   if (!pc->failedreason) PetscCall(PCNRASSetUpVectors(pc, &blocks));
   PetscCall(PCNRASDestroyBlocks(nras->made, &blocks));
-  if (pc->failedreason) PetscCall(PCNRASFree_Private(nras));
+  if (pc->failedreason) PetscCall(PCNRASFree(nras));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,7 +155,7 @@ static PetscErrorCode PCSetUp_NRAS(PC pc)
   PetscCall(PolderMatCheckRows(pc->pmat, "nras"));
   PetscCall(PolderPCForgive(pc));
   PetscCall(PolderLogBegin(POLDER_NRASSetUp, pc));
-  if (nras->set.form == NRAS_SYMMETRIC) PetscCall(PolderMatProductsSymmetric(pc->pmat, &symmetric));
+  if (nras->set.form == PC_NRAS_SYMMETRIC) PetscCall(PolderMatProductsSymmetric(pc->pmat, &symmetric));
   nras->tested       = PETSC_FALSE;
   nras->at[0].values = nras->at[1].values = PETSC_FALSE;
   if (symmetric) {
@@ -248,7 +248,7 @@ static PetscErrorCode PCApplyTranspose_NRAS(PC pc, Vec r, Vec z)
   PC_NRAS *nras = (PC_NRAS *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(nras->set.form != NRAS_RESTRICTED || !(nras->set.inner || nras->outer.halo), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(nras->set.form != PC_NRAS_RESTRICTED || !(nras->set.inner || nras->outer.halo), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PC of type nras has no transpose in the restricted form with overlap: use -pc_nras_form additive or symmetric, or no overlap");
   if (!nras->tested) PetscCall(PolderMatProductsSymmetric(pc->pmat, &nras->symmetric));
   nras->tested = PETSC_TRUE;
@@ -261,7 +261,7 @@ static PetscErrorCode PCApplyTranspose_NRAS(PC pc, Vec r, Vec z)
 static PetscErrorCode PCReset_NRAS(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(PCNRASFree_Private((PC_NRAS *)pc->data));
+  PetscCall(PCNRASFree((PC_NRAS *)pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,70 +269,8 @@ static PetscErrorCode PCDestroy_NRAS(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCReset_NRAS(pc));
+  PetscCall(PCNRASComposeCalls(pc, PETSC_FALSE));
   PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The integers among the options, within their bounds */
-static PetscErrorCode NRASIntegers_Private(PC pc, PolderOptionItems PetscOptionsObject, NRASSettings *set)
-{
-  const struct {
-    const char *name, *text;
-    PetscInt    least, most, *value;
-  } options[] = {
-    {"-pc_nras_blocks",        "Inner blocks of each process",                   PETSC_DECIDE, NRAS_BLOCKS_MAX,  &set->blocks},
-    {"-pc_nras_outer_overlap", "Layers of rows of other processes",              0,            NRAS_OVERLAP_MAX, &set->outer },
-    {"-pc_nras_inner_overlap", "Layers of rows that inner blocks share",         0,            NRAS_OVERLAP_MAX, &set->inner },
-    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", 0,            NRAS_LEVELS_MAX,  &set->levels},
-    {"-pc_nras_sweeps",        "Jacobi sweeps in place of a triangular solve",   1,            NRAS_SWEEPS_MAX,  &set->sweeps}
-  };
-
-  PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); ++k) {
-    PetscBool given;
-
-    PetscCall(PolderOptionsInt(PetscOptionsObject, options[k].name, options[k].text, "PCNRAS", options[k].least, options[k].most, options[k].value, &given));
-    if (given) PolderCheckBounds(PetscObjectComm((PetscObject)pc), options[k].name, *options[k].value, options[k].least, options[k].most);
-  }
-  PetscCheck(set->blocks, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_nras_blocks 0: give 1 or more, or -1 for an automatic choice");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOptionsObject)
-{
-  PC_NRAS     *nras      = (PC_NRAS *)pc->data;
-  NRASSettings set       = nras->set;
-  PetscInt     partition = (PetscInt)set.partition, form = (PetscInt)set.form, precision = set.single, jacobi = set.jacobi, dim = 3;
-  PetscBool    given, same;
-
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Nested restricted additive Schwarz options");
-  PetscCall(NRASIntegers_Private(pc, PetscOptionsObject, &set));
-  PetscCall(PetscOptionsEList("-pc_nras_partition", "How a process is cut into inner blocks", "PCNRAS", NRASPartitions, NRAS_NPARTITION,
-                              NRASPartitions[partition], &partition, NULL));
-  PetscCall(
-    PetscOptionsIntArray("-pc_nras_grid", "Points of the structured grid in each direction, for the partition boxes", "PCNRAS", set.grid, &dim, &given));
-  if (given) set.griddim = dim;
-  PetscCall(
-    PetscOptionsEList("-pc_nras_form", "What is written: own rows, all rows, or all rows with weights", "PCNRAS", NRASForms, 3, NRASForms[form], &form, NULL));
-  PetscCall(PetscOptionsBool("-pc_nras_shift", "Shift the diagonal of a block whose pivots fail", "PCNRAS", set.shift, &set.shift, NULL));
-  PetscCall(PetscOptionsEList("-pc_nras_precision", "Precision in which the factors are stored", "PCNRAS", NRASPrecisions, 2, NRASPrecisions[precision],
-                              &precision, NULL));
-  PetscCall(PetscOptionsReal("-pc_nras_droptol", "Entries of the factors below this part of their row and column are dropped (0: none, below 1)", "PCNRAS",
-                             set.drop, &set.drop, NULL));
-  PetscCheck(set.drop >= 0 && set.drop < 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_nras_droptol %g is not between 0 and 1",
-             (double)set.drop);
-  PetscCall(PetscOptionsEList("-pc_nras_solve", "How the triangles are solved with", "PCNRAS", NRASSolves, 2, NRASSolves[jacobi], &jacobi, NULL));
-  PetscOptionsHeadEnd();
-  set.jacobi    = (PetscBool)jacobi;
-  set.partition = (NRASPartition)partition;
-  set.form      = (NRASForm)form;
-  set.single    = (PetscBool)precision;
-  PetscCall(PetscMemcmp(&set, &nras->set, sizeof(set), &same));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  nras->set = set;
-  PetscCall(PCNRASFree_Private(nras));
-  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -410,5 +348,6 @@ PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC pc)
   pc->ops->destroy         = PCDestroy_NRAS;
   pc->ops->view            = PCView_NRAS;
   pc->ops->setfromoptions  = PCSetFromOptions_NRAS;
+  PetscCall(PCNRASComposeCalls(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

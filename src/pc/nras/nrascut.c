@@ -27,6 +27,26 @@ static void NRASGridBox(const PolderGrid *grid, const PolderCSR *csr, PetscInt l
   n[d]  = (grid->rstart + csr->m - 1) / grid->dof / stride - lo[d] + 1;
 }
 
+/* At most nblock boxes of a grid of n[] points, nearly cubes, and where these are fewer, more of them in the directions in which they are longest */
+static void NRASChooseBoxes(const PolderGrid *here, PetscInt nblock, PetscInt boxes[3])
+{
+  PetscBool more = PETSC_TRUE;
+
+  PolderGridChooseBoxes(here, nblock, boxes);
+  while (more) {
+    int longest = -1;
+
+    for (int d = 0; d < 3; ++d) {
+      const PetscInt count = boxes[0] * boxes[1] * boxes[2] / boxes[d] * (boxes[d] + 1);
+
+      if (count > nblock || boxes[d] == here->n[d]) continue;
+      if (longest < 0 || here->n[d] * boxes[longest] > here->n[longest] * boxes[d]) longest = d;
+    }
+    more = (PetscBool)(longest >= 0);
+    if (more) ++boxes[longest];
+  }
+}
+
 static PetscErrorCode NRASCutBoxes_Private(const PolderGrid *grid, const PolderCSR *csr, PetscInt nblock, PetscInt part[])
 {
   PolderGrid     here  = *grid;
@@ -35,7 +55,7 @@ static PetscErrorCode NRASCutBoxes_Private(const PolderGrid *grid, const PolderC
 
   PetscFunctionBegin;
   NRASGridBox(grid, csr, lo, here.n);
-  PolderGridChooseBoxes(&here, nblock, boxes);
+  NRASChooseBoxes(&here, nblock, boxes);
   if (grid->natural) piece.first = grid->rstart - grid->dof * (lo[0] + here.n[0] * (lo[1] + here.n[1] * lo[2])); // lo[] is zero but in the last direction
   for (int k = 0; k < 3; ++k) piece.hi[k] = piece.n[k] = here.n[k];
   PolderGridBoxes_Host(csr->m, &piece, boxes, part);
@@ -59,8 +79,8 @@ PetscErrorCode PCNRASFindGrid(PC pc, const PolderCSR *csr)
   PetscFunctionBegin;
   PetscCall(PetscMemzero(grid, sizeof(*grid)));
   nras->partition = nras->set.partition;
-  if (nras->partition == NRAS_AUTO) nras->partition = several ? NRAS_BOXES : NRAS_ROWS;
-  if (nras->partition != NRAS_BOXES) PetscFunctionReturn(PETSC_SUCCESS);
+  if (nras->partition == PC_NRAS_AUTO) nras->partition = several ? PC_NRAS_BOXES : PC_NRAS_ROWS;
+  if (nras->partition != PC_NRAS_BOXES) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(rows.comm, &rows.size));
   for (PetscInt k = 0; k < nras->set.griddim; ++k) {
     PetscCheck(nras->set.grid[k] > 0 && nras->set.grid[k] <= PETSC_MAX_INT / points, rows.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -81,8 +101,8 @@ PetscErrorCode PCNRASFindGrid(PC pc, const PolderCSR *csr)
   if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
   if (dm) PetscCall(PolderGridFromDM(dm, pc->pmat, csr, grid));
   if (!grid->dim) PetscCall(PolderGridFromMatrix(&rows, grid));
-  if (!grid->dim && nras->set.partition == NRAS_AUTO) nras->partition = NRAS_METIS;
-  PetscCheck(grid->dim || nras->partition == NRAS_METIS, rows.comm, PETSC_ERR_USER,
+  if (!grid->dim && nras->set.partition == PC_NRAS_AUTO) nras->partition = PC_NRAS_METIS;
+  PetscCheck(grid->dim || nras->partition == PC_NRAS_METIS, rows.comm, PETSC_ERR_USER,
              "-pc_nras_partition boxes needs a structured grid, and the matrix shows none: give -pc_nras_grid nx,ny,nz, or take -pc_nras_partition metis");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,7 +117,7 @@ PetscErrorCode PCNRASCut(PC pc, const PolderCSR *csr, PetscInt nblock, PetscInt 
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (!csr->m) PetscFunctionReturn(PETSC_SUCCESS);
   nblock = PetscMin(nblock, csr->m / bs);
-  if (nblock > 1 && nras->partition == NRAS_METIS) {
+  if (nblock > 1 && nras->partition == PC_NRAS_METIS) {
     PolderCSR here;
 
     PetscCall(PolderMatGetCSR(pc->pmat, &here));
@@ -108,7 +128,7 @@ PetscErrorCode PCNRASCut(PC pc, const PolderCSR *csr, PetscInt nblock, PetscInt 
       PetscCall(
         PetscInfo(pc, "METIS cannot cut the graph of this process (%s): runs of rows instead\n", failed == 1 ? "its indices are too small" : "it failed"));
   }
-  if (nras->partition == NRAS_BOXES) PetscCall(NRASCutBoxes_Private(&nras->grid, csr, nblock, part));
-  else if (nblock == 1 || failed || nras->partition == NRAS_ROWS) PetscCall(NRASCutRows_Private(csr->m, bs, nblock, part));
+  if (nras->partition == PC_NRAS_BOXES) PetscCall(NRASCutBoxes_Private(&nras->grid, csr, nblock, part));
+  else if (nblock == 1 || failed || nras->partition == PC_NRAS_ROWS) PetscCall(NRASCutRows_Private(csr->m, bs, nblock, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,31 +16,17 @@
 /* The factors of a process, and the rows of its blocks, are at most so many times its entries and rows; rows of thousands of entries could fill everything */
 #define NRAS_FILL_MAX 100
 
-typedef enum {
-  NRAS_AUTO,
-  NRAS_METIS,
-  NRAS_ROWS,
-  NRAS_BOXES,
-  NRAS_NPARTITION
-} NRASPartition;
-
-typedef enum {
-  NRAS_RESTRICTED,
-  NRAS_ADDITIVE,
-  NRAS_SYMMETRIC
-} NRASForm;
-
 typedef struct {
-  PetscInt      blocks; /* of each process; PETSC_DECIDE: automatic */
-  NRASPartition partition;
-  PetscInt      grid[3], griddim; /* griddim = 0: not given */
-  PetscInt      outer, inner;     /* layers of overlap */
-  NRASForm      form;
-  PetscInt      levels; /* of fill */
-  PetscBool     single, shift;
-  PetscReal     drop;   /* 0: nothing is dropped */
-  PetscBool     jacobi; /* solves by sweeps */
-  PetscInt      sweeps;
+  PetscInt        blocks; /* of each process; PETSC_DECIDE: automatic */
+  PCNRASPartition partition;
+  PetscInt        grid[3], griddim; /* griddim = 0: not given */
+  PetscInt        outer, inner;     /* layers of overlap */
+  PCNRASForm      form;
+  PetscInt        levels; /* of fill */
+  PetscBool       single, shift;
+  PetscReal       drop;   /* 0: nothing is dropped */
+  PetscBool       jacobi; /* solves by sweeps */
+  PetscInt        sweeps;
 } NRASSettings;
 
 /*
@@ -136,7 +122,7 @@ typedef struct {
   const PolderPlace *made;  /* where the arrays that follow from the pattern were made */
   const PolderPlace *place; /* of the last set-up or apply */
   NRASCounts         counts;
-  NRASPartition      partition;         /* in use: that of the settings, or what auto has chosen */
+  PCNRASPartition    partition;         /* in use: that of the settings, or what auto has chosen */
   PolderGrid         grid;              /* for the partition boxes */
   PetscBool          cutbyrows;         /* METIS failed, and the blocks are runs of rows */
   PetscBool          device;            /* the matrix is on the device */
@@ -187,6 +173,11 @@ PETSC_INTERN PetscErrorCode PCNRASSetUpVectors(PC, const NRASBlocks *);
 /* Brings pattern and factors at a place up to date; sets pc->failedreason. Collective */
 PETSC_INTERN PetscErrorCode PCNRASUpdate(PC, const PolderPlace *);
 PETSC_INTERN PetscErrorCode PCNRASFreeAt(PC_NRAS *, const PolderPlace *);
+/* Frees all that the settings and the matrix decide */
+PETSC_INTERN PetscErrorCode PCNRASFree(PC_NRAS *);
+PETSC_INTERN PetscErrorCode PCSetFromOptions_NRAS(PC, PolderOptionItems);
+/* Composes the calls that change settings with the preconditioner, or removes them */
+PETSC_INTERN PetscErrorCode PCNRASComposeCalls(PC, PetscBool there);
 
 /* nrasdrop.c */
 /* *packed and at->kept <- the factors val[] without their zeros */
@@ -196,4 +187,4 @@ PETSC_INTERN PetscErrorCode PCNRASCopyKept(PC_NRAS *, const PolderPlace *from, c
 
 /* nrasview.c */
 PETSC_INTERN PetscErrorCode    PCView_NRAS(PC, PetscViewer);
-PETSC_INTERN const char *const NRASPartitions[NRAS_NPARTITION], *const NRASForms[3], *const NRASPrecisions[2], *const NRASSolves[2];
+PETSC_INTERN const char *const NRASPrecisions[2], *const NRASSolves[2];

@@ -66,7 +66,7 @@ PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
   PC_NRAS         *nras = (PC_NRAS *)pc->data;
   const NRASOuter *o    = &nras->outer;
   const PetscInt   nrow = blocks->ptr[blocks->n], n = o->n + o->nghost;
-  const PetscBool  sums  = (PetscBool)(nras->set.form != NRAS_RESTRICTED && (nras->set.inner || o->halo));
+  const PetscBool  sums  = (PetscBool)(nras->set.form != PC_NRAS_RESTRICTED && (nras->set.inner || o->halo));
   PetscInt       **array = nras->at[nras->made->device].array, *from, *to, *ptr, *list;
 
   PetscFunctionBegin;
@@ -100,7 +100,7 @@ PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
   for (PetscInt i = 0; i < nrow; ++i) list[ptr[from[i] + 1]++] = i;
   array[NRAS_PTR]  = ptr;
   array[NRAS_LIST] = list;
-  if (nras->set.form == NRAS_SYMMETRIC) PetscCall(NRASWeights_Private(pc));
+  if (nras->set.form == PC_NRAS_SYMMETRIC) PetscCall(NRASWeights_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,7 +243,7 @@ static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace 
   const NRASAt   *at = &nras->at[place->device];
   const PetscInt  nb = at->ilu.nblock;
   PetscInt       *todo, *row;
-  PolderIluPivots pivots = {.tol = NRAS_PIVOT, .positive = (PetscBool)(nras->set.form == NRAS_SYMMETRIC), .drop = nras->set.drop};
+  PolderIluPivots pivots = {.tol = NRAS_PIVOT, .positive = (PetscBool)(nras->set.form == PC_NRAS_SYMMETRIC), .drop = nras->set.drop};
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(place, nb, &todo));
@@ -308,11 +308,11 @@ static PetscErrorCode NRASAnswer_Private(PC pc, NRASProgress *p)
     break;
   case NRAS_STRUCTURE:
     PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type nras: row %" PetscInt_FMT " has no diagonal entry and its pivot is %s%s",
-                   row, nras->set.form == NRAS_SYMMETRIC ? "not positive" : "zero", nras->set.shift ? ", with any shift" : ": use -pc_nras_shift");
+                   row, nras->set.form == PC_NRAS_SYMMETRIC ? "not positive" : "zero", nras->set.shift ? ", with any shift" : ": use -pc_nras_shift");
     break;
   case NRAS_PIVOTZERO:
     PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type nras: the pivot of row %" PetscInt_FMT " is %s%s", row,
-                   nras->set.form == NRAS_SYMMETRIC ? "not positive" : "zero", nras->set.shift ? ", with any shift" : ": use -pc_nras_shift");
+                   nras->set.form == PC_NRAS_SYMMETRIC ? "not positive" : "zero", nras->set.shift ? ", with any shift" : ": use -pc_nras_shift");
     break;
   default:
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,

@@ -2,8 +2,9 @@
 #include "core/refusal.h"
 #include "nrasimpl.h"
 
-const char *const NRASPartitions[NRAS_NPARTITION] = {"auto", "metis", "rows", "boxes"}, *const NRASForms[3] = {"restricted", "additive", "symmetric"},
-                  *const NRASPrecisions[2] = {"double", "single"}, *const NRASSolves[2] = {"exact", "jacobi"};
+const char *const PCNRASPartitions[] = {"auto", "metis", "rows", "boxes", "PCNRASPartition", "PC_NRAS_", NULL};
+const char *const PCNRASForms[]      = {"restricted", "additive", "symmetric", "PCNRASForm", "PC_NRAS_", NULL};
+const char *const NRASPrecisions[2] = {"double", "single"}, *const NRASSolves[2] = {"exact", "jacobi"};
 
 /* Bytes of the factors and of what an apply needs beside the vectors */
 static PetscInt64 NRASBytes(const PC_NRAS *nras)
@@ -89,10 +90,11 @@ PetscErrorCode PCView_NRAS(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s form, ILU(%" PetscInt_FMT ") in %s precision, blocks by %s\n", NRASForms[set->form], set->levels,
-                                   NRASPrecisions[set->single], NRASPartitions[nras->keys.mat ? nras->partition : set->partition]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s form, ILU(%" PetscInt_FMT ") in %s precision, blocks by %s\n", PCNRASForms[set->form], set->levels,
+                                   NRASPrecisions[set->single], PCNRASPartitions[nras->keys.mat ? nras->partition : set->partition]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  layers of overlap: %" PetscInt_FMT " between processes, %" PetscInt_FMT " between inner blocks\n", set->outer,
                                    set->inner));
+  if (!set->shift) PetscCall(PetscViewerASCIIPrintf(viewer, "  no shift of the diagonal where pivots fail\n"));
   if (set->jacobi) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangular solves by %" PetscInt_FMT " Jacobi sweeps each\n", set->sweeps));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!nras->keys.mat || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
