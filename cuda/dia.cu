@@ -1,12 +1,10 @@
 /* Matrices stored by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
 #include "pack.cuh"
+#include "peers.cuh"
 #include "runs.cuh"
 #include "stencil.cuh"
 #include "kernels/dia.h"
 #include "kernels/vec.h"
-
-/* Diagonals of one launch, passed as kernel arguments */
-#define DIA_BATCH 32
 
 /* Up to this number of rows the diagonals bypass the second-level cache: the vectors then stay there until the next kernel reads them */
 #define DIA_CACHED_ROWS 5000000
@@ -211,11 +209,60 @@ __device__ __forceinline__ PolderPack<PetscScalar, N> DiaGridRows(const DiaGrid<
   return s;
 }
 
+/* No entries of off-process columns */
+struct DiaAlone {
+  static constexpr bool THERE = false;
+};
+
+/* Those of PolderDiaGhosts: each is added by the thread that has the row, which waits for its ghost when it has made all of its rows */
+struct DiaGhosts {
+  static constexpr bool THERE = true;
+  PetscInt              low, high;
+  const PetscScalar    *aa;
+  bool                  count;
+  PolderExchange        e;
+  PolderPeersView       peers;
+
+  __device__ __forceinline__ uint64_t due(void) const { return e.received[0] + 1; }
+
+  /* Rows i .. i + N - 1 of z = A x get ghosts k .. k + N - 1; returns (x, what z gets) */
+  template <int N>
+  __device__ __forceinline__ PetscScalar add(uint64_t number, PetscInt i, PetscInt k, const PetscScalar *x, PetscScalar *z) const
+  {
+    PetscScalar part = 0;
+
+#pragma unroll
+    for (int j = 0; j < N; ++j) {
+      const PetscScalar s = __ldg(aa + k + j) * PolderExchangeValue(e, number, k + j);
+
+      part += x[i + j] * s;
+      z[i + j] += s;
+    }
+    return part;
+  }
+
+  /* The dot product, of all processes where there are peers. The block that ends last counts the messages */
+  template <int BLOCK>
+  __device__ __forceinline__ void sum(uint64_t number, PetscScalar part, const DiaDot &dot) const
+  {
+    double sums[1] = {part};
+
+    if (blockIdx.x == 0) PolderExchangeHearEmpty(e, number);
+    if (!PolderGridSums<BLOCK>(sums, dot.scratch) || threadIdx.x >= 32) return;
+    if ((int)threadIdx.x < e.n) {
+      e.received[threadIdx.x] = number;
+      if (count) ++e.sent[threadIdx.x];
+    }
+    if (peers.size) PolderPeersSumWarp(peers, sums);
+    if (threadIdx.x == 0) *dot.value = sums[0];
+  }
+};
+
 /* SUMS: computes the sums of the result over the runs, whose chunks are those of this kernel */
-template <int BLOCK, class Entries, bool DOT, bool SUMS>
+template <int BLOCK, class Entries, bool DOT, bool SUMS, class Ghosts>
 __global__ __launch_bounds__(BLOCK, Entries::FIT) void PolderDiaStencilKernel(const __grid_constant__ typename Entries::Grid A,
                                                                               const PetscScalar *__restrict__ x, DiaOut out, DiaDot dot,
-                                                                              const __grid_constant__ PolderRuns runs)
+                                                                              const __grid_constant__ PolderRuns runs, const __grid_constant__ Ghosts ghosts)
 {
   PolderBegin();
   constexpr int  N    = Entries::N;
@@ -260,9 +307,22 @@ __global__ __launch_bounds__(BLOCK, Entries::FIT) void PolderDiaStencilKernel(co
 #pragma unroll(N > 1 ? 1 : 2)
     for (; i < inner; i += far) rows(std::false_type());
     if (i < last) rows(std::true_type()); // the last step
+    if constexpr (Ghosts::THERE) {
+      const PetscInt at = iy * A.line + ix;
+
+      if (step == 0 && ghosts.low) part += ghosts.template add<N>(ghosts.due(), at, at, x, out.z);
+      if (end >= m && ghosts.high) part += ghosts.template add<N>(ghosts.due(), m - far + at, ghosts.low + at, x, out.z);
+    }
   }
-  if (DOT) dot.sum<BLOCK>(part);
+  if constexpr (Ghosts::THERE) ghosts.template sum<BLOCK>(ghosts.due(), part, dot);
+  else if (DOT) dot.sum<BLOCK>(part);
 }
+
+/* What a product with a stencil makes besides; NULL: nothing */
+struct DiaBeside {
+  const PolderRuns      *runs;
+  const PolderDiaGhosts *ghosts;
+};
 
 template <int ND, int ROWS, class V>
 static void DiaRowsLaunch(DiaShape shape, const DiaArgs<V> &A, const PetscScalar *x, const DiaOut &out, const DiaDot &dot, cudaStream_t stream)
@@ -279,41 +339,52 @@ static void DiaRowsLaunch(DiaShape shape, const DiaArgs<V> &A, const PetscScalar
 
 template <class Entries>
 static void DiaStencilLaunch(const typename Entries::Grid &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, const DiaDot &dot,
-                             const PolderRuns *runs, cudaStream_t stream)
+                             const DiaBeside &beside, cudaStream_t stream)
 {
   constexpr int  tile = Entries::SEVEN ? DIA_TILE7 : DIA_TILE5;
-  constexpr bool sums = std::is_same_v<typename Entries::Value, PetscScalar> && Entries::N == 1; // only products with A itself support runs
+  constexpr bool own = std::is_same_v<typename Entries::Value, PetscScalar>, sums = own && Entries::N == 1; // only products with A itself have them
 
-  if (runs) PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, true, sums>, blocks, tile, stream, A, x, out, dot, *runs);
-  else if (dot.value) PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, true, false>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
-  else PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, false, false>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
+  if constexpr (own) {
+    if (beside.ghosts) {
+      const PolderDiaGhosts *g      = beside.ghosts;
+      const DiaGhosts        ghosts = {g->low, g->high, g->aa, (bool)g->count, *g->exchange, g->peers ? *g->peers : PolderPeersView{}};
+
+      PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, true, false, DiaGhosts>, blocks, tile, stream, A, x, out, dot, PolderRuns{}, ghosts);
+      return;
+    }
+  }
+  if (beside.runs)
+    PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, true, sums, DiaAlone>, blocks, tile, stream, A, x, out, dot, *beside.runs, DiaAlone{});
+  else if (dot.value)
+    PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, true, false, DiaAlone>, blocks, tile, stream, A, x, out, dot, PolderRuns{}, DiaAlone{});
+  else PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, false, false, DiaAlone>, blocks, tile, stream, A, x, out, dot, PolderRuns{}, DiaAlone{});
 }
 
 /* The kernel for a stencil whose rows have classes, which takes two rows at a time if it may: with 5 points there are not enough registers */
 template <bool SEVEN>
 static void DiaClassedLaunch(const PolderDia *A, const DiaGrid<PetscScalar> &grid, unsigned int blocks, const PetscScalar *x, const DiaOut &out,
-                             const DiaDot &dot, const PolderRuns *runs, cudaStream_t stream)
+                             const DiaDot &dot, const DiaBeside &beside, cudaStream_t stream)
 {
   DiaClassGrid<PetscScalar> G = {grid, A->code, A->classes, NULL};
 
   if constexpr (SEVEN) {
     bool half;
 
-    if (!runs && G.m % 2 == 0 && G.near % 2 == 0 && G.far % 2 == 0 && PolderAligned<2>(x, out.y, out.z)) {
+    if (!beside.runs && G.m % 2 == 0 && G.near % 2 == 0 && G.far % 2 == 0 && PolderAligned<2>(x, out.y, out.z)) {
       blocks = DiaFindGrid<2>(A->m, A->n, A->nd, A->off, A->val, &G, &half);
-      DiaStencilLaunch<DiaClassed<SEVEN, 2>>(G, blocks, x, out, dot, runs, stream);
+      DiaStencilLaunch<DiaClassed<SEVEN, 2>>(G, blocks, x, out, dot, beside, stream);
       return;
     }
   }
-  DiaStencilLaunch<DiaClassed<SEVEN, 1>>(G, blocks, x, out, dot, runs, stream);
+  DiaStencilLaunch<DiaClassed<SEVEN, 1>>(G, blocks, x, out, dot, beside, stream);
 }
 
 /* The kernel for a stencil: 7 points or 5, half stored or all, past the cache or not */
 template <class V>
 static void DiaGridLaunch(const DiaGrid<V> &A, bool half, unsigned int blocks, const PetscScalar *x, const DiaOut &out, const DiaDot &dot,
-                          const PolderRuns *runs, cudaStream_t stream)
+                          const DiaBeside &beside, cudaStream_t stream)
 {
-  typedef void (*Launch)(const DiaGrid<V> &, unsigned int, const PetscScalar *, const DiaOut &, const DiaDot &, const PolderRuns *, cudaStream_t);
+  typedef void (*Launch)(const DiaGrid<V> &, unsigned int, const PetscScalar *, const DiaOut &, const DiaDot &, const DiaBeside &, cudaStream_t);
   static const Launch launch[2][2][2] = {
     {{DiaStencilLaunch<DiaStored<false, false, false, V>>, DiaStencilLaunch<DiaStored<false, false, true, V>>},
      {DiaStencilLaunch<DiaStored<false, true, false, V>>, DiaStencilLaunch<DiaStored<false, true, true, V>>}},
@@ -321,7 +392,7 @@ static void DiaGridLaunch(const DiaGrid<V> &A, bool half, unsigned int blocks, c
      {DiaStencilLaunch<DiaStored<true, true, false, V>>, DiaStencilLaunch<DiaStored<true, true, true, V>>}  }
   };
 
-  launch[A.near > 0][half][A.m <= DIA_CACHED_ROWS](A, blocks, x, out, dot, runs, stream);
+  launch[A.near > 0][half][A.m <= DIA_CACHED_ROWS](A, blocks, x, out, dot, beside, stream);
 }
 
 /* The grid of a product with A, or of its values in single precision */
@@ -334,7 +405,7 @@ static unsigned int DiaFindProduct(const PolderDia *A, const V *const val[], Dia
 
 /* val: the values of A, or these in single precision */
 template <class V>
-static int DiaMultLaunch(const PolderDia *A, const V *const val[], const PetscScalar x[], const DiaOut &out, const DiaDot &dot, const PolderRuns *runs,
+static int DiaMultLaunch(const PolderDia *A, const V *const val[], const PetscScalar x[], const DiaOut &out, const DiaDot &dot, const DiaBeside &beside,
                          cudaStream_t stream)
 {
   const PetscInt     nd = A->nd;
@@ -344,14 +415,14 @@ static int DiaMultLaunch(const PolderDia *A, const V *const val[], const PetscSc
 
   if (blocks) {
     if constexpr (std::is_same_v<V, PetscScalar>) {
-      if (A->code && G.near) DiaClassedLaunch<true>(A, G, blocks, x, out, dot, runs, stream);
-      else if (A->code) DiaClassedLaunch<false>(A, G, blocks, x, out, dot, runs, stream);
+      if (A->code && G.near) DiaClassedLaunch<true>(A, G, blocks, x, out, dot, beside, stream);
+      else if (A->code) DiaClassedLaunch<false>(A, G, blocks, x, out, dot, beside, stream);
       if (A->code) return (int)cudaGetLastError();
     }
-    DiaGridLaunch(G, half, blocks, x, out, dot, runs, stream);
+    DiaGridLaunch(G, half, blocks, x, out, dot, beside, stream);
     return (int)cudaGetLastError();
   }
-  if (runs) return (int)cudaErrorInvalidValue; // runs require the stencil of a grid
+  if (beside.runs || beside.ghosts) return (int)cudaErrorInvalidValue; // they require the stencil of a grid
   for (PetscInt first = 0; first == 0 || first < nd; first += DIA_BATCH) {
     const DiaShape shape = {A->m, A->n, 0, 0};
     const DiaOut   to    = {out.alpha, first ? out.z : out.y, out.z};
@@ -380,13 +451,19 @@ size_t PolderDiaMultWork_CUDA(PetscInt m)
 int PolderDiaMult_CUDA(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work,
                        PolderStream stream)
 {
-  return DiaMultLaunch(A, A->val, x, {alpha, y, z}, {dot, false, (PolderReduceScratch *)work}, NULL, stream);
+  return DiaMultLaunch(A, A->val, x, {alpha, y, z}, {dot, false, (PolderReduceScratch *)work}, {}, stream);
 }
 
 int PolderDiaMultRuns_CUDA(const PolderDia *A, const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *runs, void *work,
                            PolderStream stream)
 {
-  return DiaMultLaunch(A, A->val, x, {1, NULL, y}, {dot, false, (PolderReduceScratch *)work}, runs, stream);
+  return DiaMultLaunch(A, A->val, x, {1, NULL, y}, {dot, false, (PolderReduceScratch *)work}, {runs, NULL}, stream);
+}
+
+int PolderDiaMultGhosts_CUDA(const PolderDia *A, const PetscScalar x[], PetscScalar z[], PetscScalar *dot, const PolderDiaGhosts *ghosts, void *work,
+                             PolderStream stream)
+{
+  return DiaMultLaunch(A, A->val, x, {1, NULL, z}, {dot, false, (PolderReduceScratch *)work}, {NULL, ghosts}, stream);
 }
 
 PetscBool PolderDiaRuns_CUDA(const PolderDia *A, PetscInt *far, PetscInt *chunk)
@@ -403,158 +480,5 @@ PetscBool PolderDiaRuns_CUDA(const PolderDia *A, PetscInt *far, PetscInt *chunk)
 int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
                              PolderStream stream)
 {
-  return DiaMultLaunch(A, val, x, {alpha, y, z}, {NULL, false, NULL}, NULL, stream);
-}
-
-/* Sets *bad for a finite number that is too large for single precision */
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderToSingleKernel(size_t n, const PetscScalar *__restrict__ v, float *__restrict__ s, int *bad)
-{
-  for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
-    const float f = (float)v[i];
-
-    s[i] = f;
-    if (isinf(f) && !isinf(v[i])) *bad = 1;
-  }
-}
-
-int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, PolderStream stream)
-{
-  if (n) PolderToSingleKernel<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, v, s, bad);
-  return (int)cudaGetLastError();
-}
-
-/* V: double or float */
-template <class V>
-static __device__ __forceinline__ void DiaToBfloat(size_t n, const V *__restrict__ v, PolderBfloat *__restrict__ a, int *bad)
-{
-  for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
-    const PolderBfloat rounded = PolderBfloatRound((float)v[i]);
-
-    a[i] = rounded;
-    if (isinf(PolderBfloatGet(rounded)) && !isinf(v[i])) *bad = 1;
-  }
-}
-
-static unsigned int DiaToBfloatBlocks(size_t n)
-{
-  return (unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16);
-}
-
-static __global__ __launch_bounds__(POLDER_BLOCK) void PolderToBfloatKernel(size_t n, const float *v, PolderBfloat *a, int *bad)
-{
-  DiaToBfloat(n, v, a, bad);
-}
-
-int PolderToBfloat_CUDA(size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream)
-{
-  if (n) PolderToBfloatKernel<<<DiaToBfloatBlocks(n), POLDER_BLOCK, 0, stream>>>(n, s, a, bad);
-  return (int)cudaGetLastError();
-}
-
-/* blockIdx.y is the array */
-static __global__ __launch_bounds__(POLDER_BLOCK) void PolderHalveKernel(const __grid_constant__ PolderHalving arrays, int *bad)
-{
-  DiaToBfloat(arrays.n[blockIdx.y], arrays.v[blockIdx.y], arrays.a[blockIdx.y], bad);
-}
-
-int PolderHalve_CUDA(const PolderHalving *arrays, int *bad, PolderStream stream)
-{
-  size_t most = 0;
-
-  for (int k = 0; k < arrays->count; ++k) most = PetscMax(most, arrays->n[k]);
-  if (most) PolderHalveKernel<<<dim3(DiaToBfloatBlocks(most), (unsigned int)arrays->count), POLDER_BLOCK, 0, stream>>>(*arrays, bad);
-  return (int)cudaGetLastError();
-}
-
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt       m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
-                                                                       unsigned char *seen)
-{
-  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-
-  if (i >= m) return;
-  for (PetscInt k = ai[i], end = ai[i + 1]; k < end; ++k) {
-    unsigned char *s = seen + (aj[k] - i + m);
-
-    if (!*s) *s = 1; // tests first, as a cached read: millions of rows write the same few bytes
-  }
-}
-
-int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream)
-{
-  (void)n;
-  if (m) PolderDiaOffsetsKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, seen);
-  return (int)cudaGetLastError();
-}
-
-/* The diagonals of one launch of the fill: of nd in all, beginning with number first. below: the offset before them; least: a bound below all column offsets */
-struct DiaFillArgs {
-  PetscInt     nd, below;
-  bool         firstbatch, lastbatch;
-  PetscInt     off[DIA_BATCH];
-  PetscScalar *val[DIA_BATCH];
-};
-
-/* Is low the mirror image of up, an entry of a row above? Exactly, or up to tol times the larger of low and the smaller diagonal entry of both rows */
-__device__ __forceinline__ bool DiaEntriesMirror(PetscScalar low, PetscScalar up, PetscScalar diag, PetscScalar above, PetscReal tol)
-{
-  return low == up || fabs(low - up) <= tol * fmax(fabs(low), fmin(fabs(diag), fabs(above)));
-}
-
-/* MIRROR: compares the diagonals with the mirror images to which their pointers lead, instead of filling them; diag is the main diagonal */
-template <bool MIRROR>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(const __grid_constant__ DiaFillArgs A, const PetscScalar *diag, PolderRows rows,
-                                                                    PetscReal tol, int *bad)
-{
-  const PetscInt *__restrict__ ai = rows.i, *__restrict__ aj = rows.j;
-  const PetscScalar *__restrict__ aa = rows.a;
-  const PetscInt i                   = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PetscInt       k, end;
-
-  if (i >= rows.n) return;
-  k   = ai[i];
-  end = ai[i + 1];
-  if (A.firstbatch) {
-    for (PetscInt l = k + 1; l < end; ++l) {
-      if (aj[l] <= aj[l - 1]) *bad = POLDER_DIA_WRONG;
-    }
-  } else {
-    while (k < end && aj[k] - i <= A.below) ++k;
-  }
-  for (PetscInt d = 0; d < A.nd; ++d) {
-    const PetscScalar v = k < end && aj[k] == i + A.off[d] ? aa[k++] : 0.0;
-
-    if (!MIRROR) A.val[d][i] = v;
-    else if (i + A.off[d] >= 0 && v != A.val[d][i]) {
-      if (!DiaEntriesMirror(v, A.val[d][i], diag[i], diag[i + A.off[d]], tol)) *bad = POLDER_DIA_WRONG;
-      else if (!*(volatile int *)bad) atomicOr(bad, POLDER_DIA_ROUNDED);
-    }
-  }
-  if (k < end && (A.lastbatch || aj[k] - i <= A.off[A.nd - 1])) *bad = POLDER_DIA_WRONG;
-}
-
-int PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows rows, PetscReal tol, int *bad, PolderStream stream)
-{
-  const PetscInt     nd = D->nd, first = D->half ? D->main : 0, *off = D->off;
-  const unsigned int blocks = PolderBlocks(D->m, POLDER_BLOCK);
-
-  if (!D->m) return (int)cudaGetLastError();
-  for (int mirror = 0; mirror < (tol < PETSC_INFINITY ? 2 : 1); ++mirror) { // the second pass compares mirrored entries, after all rows have been filled
-    const PetscInt d0 = mirror ? 0 : first, d1 = mirror ? first : nd;
-
-    for (PetscInt b = d0; b < d1 || (b == d0 && !mirror); b += DIA_BATCH) {
-      DiaFillArgs A;
-
-      A.nd         = PetscMin(d1 - b, DIA_BATCH);
-      A.firstbatch = b == 0;
-      A.lastbatch  = b + A.nd == nd;
-      A.below      = b ? off[b - 1] : 0;
-      for (PetscInt d = 0; d < A.nd; ++d) {
-        A.off[d] = off[b + d];
-        A.val[d] = val[b + d];
-      }
-      if (mirror) PolderDiaFillKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(A, val[first], rows, tol, bad);
-      else PolderDiaFillKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(A, NULL, rows, tol, bad);
-    }
-  }
-  return (int)cudaGetLastError();
+  return DiaMultLaunch(A, val, x, {alpha, y, z}, {NULL, false, NULL}, {}, stream);
 }

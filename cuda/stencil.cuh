@@ -4,6 +4,9 @@
 #include "launch.cuh"
 #include "kernels/diaclass.h"
 
+/* Diagonals of one launch, passed as kernel arguments */
+#define DIA_BATCH 32
+
 /*
   Minimum number of rows for processing a stencil by tiles; threads of a tile with 5 and with 7 points, and resident blocks of that size, limited by
   registers; minimum number of steps of a block along the slowest direction, and the same where half of the multiprocessors would have no block

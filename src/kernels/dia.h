@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bfloat.h"
-#include "launcher.h"
+#include "peers.h"
 #include "views.h"
 
 /* z = y + alpha A x; y = NULL stands for zero and may be z. Device: dot != NULL: *dot becomes (x, A x), with PolderDiaMultWork_CUDA() bytes of work */
@@ -12,6 +12,21 @@ POLDER_LAUNCHER int PolderDiaMult_CUDA(const PolderDia *A, PetscScalar alpha, co
 POLDER_LAUNCHER size_t PolderDiaMultWork_CUDA(PetscInt m);
 /* z = A x with a square A; returns (x, z), from values that are in the cache. runs != NULL: a[] += the sums of z over them */
 PETSC_INTERN PetscScalar PolderDiaMultDot_Host(const PolderDia *A, const PetscScalar x[], PetscScalar z[], const PolderLabelRuns *runs, PetscScalar a[]);
+/*
+  Device, for stencils that PolderDiaRuns_CUDA() knows, m of whose rows are whole steps of `far`: z = A x + B x and *dot = (x, z), where B has one entry in each
+  of the first low rows and in each of the last high rows, low and high being far or zero. The k-th of these rows has the entry aa[k], in the column of ghost k,
+  which arrives in the messages that are due. The kernel waits for them and counts them as received; count: and those of this process as sent. peers: *dot is
+  then the sum over all processes, NULL: of this one
+*/
+typedef struct {
+  const PolderExchange  *exchange;
+  const PolderPeersView *peers;
+  PetscInt               low, high;
+  const PetscScalar     *aa;
+  PetscBool              count;
+} PolderDiaGhosts;
+POLDER_LAUNCHER int PolderDiaMultGhosts_CUDA(const PolderDia *A, const PetscScalar x[], PetscScalar z[], PetscScalar *dot, const PolderDiaGhosts *, void *work,
+                                             PolderStream stream);
 /* The same with diagonals in single precision: val[] in place of those of A */
 POLDER_LAUNCHER int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[],
                                              PetscScalar z[], PolderStream stream);

@@ -1,7 +1,9 @@
 /* Device part of the matrix types aijdia, aijicrs and aijhec: products, diagonals and access to the rows. */
 #include "aijderived.h"
 #include "dia.h"
+#include "core/peers.h"
 #include "kernels/csr.h"
+#include "kernels/dia.h"
 #include <petsc/private/matimpl.h>
 
 static PetscErrorCode RowsBuild_Private(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
@@ -170,6 +172,36 @@ static PetscErrorCode PolderAIJAddGhosts_Private(PolderHalo halo, PolderMirror o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* z = A x and (x, z) in one kernel, where a large stencil is cut into slabs of whole planes or lines */
+static PetscErrorCode PolderAIJProductGhosts_Private(Mat A, PolderHalo halo, PolderMirror off, const PolderAIJOperands *v, PolderProductDot *dot,
+                                                     PetscBool *done)
+{
+  const PetscInt   high   = off->nrow - off->low;
+  PolderDiaGhosts  ghosts = {.low = off->low, .high = high, .aa = off->aa, .count = dot->sent};
+  const PolderDia *dia;
+  PetscInt         far, chunk;
+  PolderPeers      peers;
+  PolderStream     stream;
+  void            *work;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (dot->runs || off->low < 0 || !PolderHaloAddsRows(halo)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetDeviceDia(A, &dia));
+  if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &far, &chunk))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dia->m % far || (off->low && off->low != far) || (high && high != far)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloGetExchange(halo, &ghosts.exchange));
+  if (!ghosts.exchange || !ghosts.exchange->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)A), &peers));
+  if (dot->whole) ghosts.peers = PolderPeersGetView(peers);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderDiaMultGhosts_CUDA(dia, v->x, v->z, dot->value, &ghosts, work, stream));
+  dot->reduced = dot->whole;
+  *done        = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PolderProductDot *dot)
 {
   PolderAIJ           aij, baij;
@@ -180,6 +212,7 @@ static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, P
   PolderMirror        off = NULL;
   PolderHalo          halo;
   Mat                 block = A;
+  PetscBool           done  = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PolderFormatOf(A, &format, &layout));
@@ -194,8 +227,9 @@ static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, P
   PetscCall(PetscLogGpuTimeBegin());
   if (off && transpose) PetscCall(PolderMirrorMultTranspose(off, v.x, NULL, aij->ghost));
   if (off && !transpose && !(dot && dot->sent)) PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
-  PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot));
-  if (off && !transpose) PetscCall(PolderAIJAddGhosts_Private(halo, off, alpha, aij->ghost, &v, dot));
+  if (off && dot) PetscCall(PolderAIJProductGhosts_Private(A, halo, off, &v, dot, &done));
+  if (!done) PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot));
+  if (!done && off && !transpose) PetscCall(PolderAIJAddGhosts_Private(halo, off, alpha, aij->ghost, &v, dot));
   if (off && transpose) PetscCall(PolderHaloReduceDevice(halo, aij->ghost, v.z));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderAIJRestoreOperands(&PolderOnDevice, x, y, z, &v));

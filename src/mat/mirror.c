@@ -73,8 +73,22 @@ static PetscErrorCode PolderMirrorAllocate_Private(PolderMirror r, Mat A, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* See the field low */
+static PetscInt PolderMirrorLow_Private(const PolderSparseRows *list, PetscInt m, const PetscInt aj[])
+{
+  const PetscInt n   = list->n;
+  PetscInt       low = 0;
+
+  if (list->nz != n) return -1;
+  while (low < n && list->row[low] == low) ++low;
+  for (PetscInt k = 0; k < n; ++k) {
+    if (aj[k] != k || (k >= low && list->row[k] != m - n + k)) return -1;
+  }
+  return low;
+}
+
 /* Lists the nonempty rows */
-static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt ai[])
+static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt ai[], const PetscInt aj[])
 {
   PolderSparseRows list;
 
@@ -82,6 +96,7 @@ static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt
   PetscCall(PolderCSRListRows(r->m, ai, &list));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)list.n, list.row, &r->row));
   r->nrow = list.n;
+  r->low  = PolderMirrorLow_Private(&list, r->m, aj);
   PetscCall(PetscFree(list.row));
   PetscCall(PetscFree(list.ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,7 +167,7 @@ static PetscErrorCode PolderMirrorBring_Private(PolderMirror *mirror, Mat A, Pet
     ++r->version;
     r->state = state;
   }
-  if (withrows && r->nrow < 0) PetscCall(PolderMirrorSetRows_Private(r, ai));
+  if (withrows && r->nrow < 0) PetscCall(PolderMirrorSetRows_Private(r, ai, aj));
   PetscCall(PolderMirrorRestorePattern_Private(A, &m, &ai, &aj));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,6 +23,7 @@ typedef struct {
   PetscBool           zero;                /* all values are zero, but no zeros are written on either side; only nz is valid */
   PolderMirrorPacking packing;             /* that suits the pattern, and the values so far */
   PetscInt            nrow, *row;          /* the nonempty rows, on request (device) */
+  PetscInt            low;                 /* so many of them are the first rows, the others the last, and the k-th has one entry, in column k; -1: not so */
   /* the transposed rows: their values are aa[tperm[]] */
   PetscInt    *ti, *tj, *tperm;
   PetscScalar *ta;

@@ -22,6 +22,27 @@ int PolderDiaMult_CUDA(const PolderDia *A, PetscScalar alpha, const PetscScalar 
   return 0;
 }
 
+int PolderDiaMultGhosts_CUDA(const PolderDia *A, const PetscScalar x[], PetscScalar z[], PetscScalar *dot, const PolderDiaGhosts *ghosts, void *work,
+                             PolderStream stream)
+{
+  const PolderExchange *e = ghosts->exchange;
+  const PetscInt        n = ghosts->low + ghosts->high;
+  uint64_t              number;
+
+  (void)PolderDiaMult_CUDA(A, 1, x, NULL, z, dot, work, stream);
+  number = PolderExchangeDue_Host(e);
+  for (int k = 0; k < e->n && ghosts->count; ++k) ++e->sent[k];
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt    i = k < ghosts->low ? k : A->m - n + k;
+    const PetscScalar s = ghosts->aa[k] * PolderExchangeValue_Host(e, number, k);
+
+    z[i] += s;
+    *dot += x[i] * s;
+  }
+  if (ghosts->peers) PolderPeersSum_Host(ghosts->peers, 1, dot);
+  return 0;
+}
+
 int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
                              PolderStream stream)
 {

@@ -484,7 +484,7 @@ static PetscErrorCode TestGathers(PETSC_UNUSED void *work, PETSC_UNUSED PolderSt
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestSums, TestExchanges, TestTriOuter, TestGhosts, TestGathers}
+  help, {TestSums, TestExchanges, TestTriOuter, TestGhosts, TestStencil, TestGathers}
 };
 
 /*TEST

@@ -25,3 +25,4 @@ PetscErrorCode ExchangeCreate(const PolderPlace *place, int width, const PetscIn
 PetscErrorCode ExchangeDestroy(Exchange *x, PetscInt *wrong);
 PetscErrorCode TestTriOuter(void *work, PolderStream stream);
 PetscErrorCode TestGhosts(void *work, PolderStream stream);
+PetscErrorCode TestStencil(void *work, PolderStream stream);
