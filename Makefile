@@ -185,7 +185,8 @@ bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results, each minutes long
-TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves bench-scale bench-nras bench-classical bench-grids
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves bench-scale bench-nras bench-idrs \
+  bench-contest bench-classical bench-grids
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 

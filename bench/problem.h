@@ -12,6 +12,8 @@ typedef struct {
   PetscInt  correlation;                    /* g is drawn for each so many-th cell of a direction and linear between those; 1: in each cell by itself */
   PetscBool centre;
   PetscReal weight[3]; /* of the couplings in each direction */
+  PetscReal wind[3];   /* of the convection in each direction, times peclet */
+  PetscReal reaction;  /* r of -laplace u + v . grad u - r u on the unit cube */
   PetscInt  points;    /* > 0: no grid, but so many random points */
   PetscInt  graph;     /* > 0: one of graphs.h */
   PetscInt *place;     /* the node of each row; NULL: its number */
@@ -40,6 +42,10 @@ static inline PetscErrorCode GetProblem(Problem *p)
   p->walls     = wall ? 1 : 2;
   p->weight[0] = p->weight[1] = p->weight[2] = 1;
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-weights", p->weight, &three, NULL));
+  p->wind[0] = p->wind[1] = p->wind[2] = 1;
+  three                                = 3;
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-wind", p->wind, &three, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-reaction", &p->reaction, NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-graph", graphs, &graph, NULL));
   p->graph = (PetscInt)graph;
   if (p->graph == 1) p->n[1] = p->n[2] = p->dim = 1;
@@ -153,7 +159,7 @@ static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], Pets
   const PetscInt    stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
   const PetscScalar kappa     = Kappa(p, row);
   PetscInt          at[3], nz = 0, main = 0;
-  PetscScalar       diagonal = p->shift;
+  PetscScalar       diagonal = p->shift - p->reaction / PetscSqr((PetscReal)p->n[0]);
 
   Cell(p, row, at);
   for (int k = -p->dim; k <= p->dim; ++k) {
@@ -167,7 +173,7 @@ static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], Pets
       const PetscScalar other = Kappa(p, j), v = p->weight[d] * 2 * kappa * other / (kappa + other);
 
       col[nz]   = j;
-      val[nz++] = -v * (1 - (k < 0 ? -0.5 : 0.5) * p->peclet / (PetscReal)p->n[d]);
+      val[nz++] = -v * (1 - (k < 0 ? -0.5 : 0.5) * p->peclet * p->wind[d] / (PetscReal)p->n[d]);
       diagonal += v;
     } else if (!p->bubbles && p->shift == 0) diagonal += p->weight[d] * p->walls * kappa;
   }

@@ -11,12 +11,14 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "     -shuffle : in a random numbering\n"
                      "  -rhs smooth|ones|random|image : a product of cosines (default), ones, uniform numbers around zero, or A times ones\n"
                      "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
+                     "  -wind <x,y,z> : factors of -peclet in each direction of a grid; -reaction <r> : -laplace u + v . grad u - r u, on n^dim cells\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
                      "  -products <k> : no solves, but k products with the matrix; the time of the first one counts as set-up\n"
                      "  -repeats <3>, -warm <true> : a warm-up that is not counted, -coo : values by MatSetValuesCOO() with the memory of a vector, so that "
                      "they are on the device, "
                      "new ones before each set-up;\n"
                      "     the last column is then a set-up with new values and a changed level set\n"
+                     "  -counts : the products with the matrix and the reductions of the last solve, in place of bytes and bandwidth\n"
                      "  -first : no warm-up, but the first solve of the program, that of a second matrix and that of new values, all assembled on the host\n\n";
 
 #include "graphs.h"
@@ -366,6 +368,19 @@ static PetscErrorCode Products(Table *table, const char name[], PetscInt k)
   PetscFunctionReturn(0);
 }
 
+/* The calls of MatMult() so far, of a program that logs them */
+static PetscErrorCode CountProducts(PetscInt *products)
+{
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscLogEventGetId("MatMult", &event));
+  PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
+  *products = (PetscInt)info.count;
+  PetscFunctionReturn(0);
+}
+
 #define MAXREPEATS 64
 /* One row of the table */
 static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
@@ -375,14 +390,15 @@ static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
   KSP                ksp;
   Mat                B;
   PetscReal          setup[MAXREPEATS], solve[MAXREPEATS], rebuild = -1, residual, medians[2] = {0, 0};
-  PetscInt           its, repeats = 3;
-  PetscLogDouble     t[3] = {0, 0, 0};
-  PetscBool          warm = PETSC_TRUE;
+  PetscInt           its, repeats = 3, products[2] = {0, 0};
+  PetscLogDouble     t[3] = {0, 0, 0}, reductions[2] = {0, 0};
+  PetscBool          warm = PETSC_TRUE, counts = PETSC_FALSE;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-warm", &warm, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-counts", &counts, NULL));
   repeats = PetscClipInterval(repeats, 1, MAXREPEATS);
   PetscCall(GetTyped(table));
   B      = table->B;
@@ -394,9 +410,13 @@ static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
     PetscCall(Now(b, &t[0]));
     if (values) PetscCall(SetValues(B, values));
     PetscCall(KSPSetUp(ksp));
+    if (counts) PetscCall(CountProducts(&products[0]));
     PetscCall(Now(b, &t[1]));
+    reductions[0] = petsc_allreduce_ct;
     PetscCall(KSPSolve(ksp, b, x));
+    reductions[1] = petsc_allreduce_ct;
     PetscCall(Now(b, &t[2]));
+    if (counts) PetscCall(CountProducts(&products[1]));
     if (k >= 0) {
       setup[k] = t[1] - t[0];
       solve[k] = t[2] - t[1];
@@ -413,7 +433,8 @@ static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
                         reason == KSP_CONVERGED_RTOL ? "" : " (", reason == KSP_CONVERGED_RTOL ? "" : KSPConvergedReasons[reason],
                         reason == KSP_CONVERGED_RTOL ? "" : ")", (double)residual, 1e3 * (double)setup[0], 1e3 * (double)medians[0], 1e3 * (double)solve[0],
                         1e3 * (double)medians[1], 1e3 * (double)(setup[0] + solve[0]), 1e6 * (double)solve[0] / (double)PetscMax(its, 1)));
-  if (bytes > 0)
+  if (counts) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " | %.0f | ", products[1] - products[0], (double)(reductions[1] - reductions[0])));
+  else if (bytes > 0)
     PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "%.0f | %.2f | ", (double)bytes, (double)(bytes * (PetscReal)p->rows * (PetscReal)its / solve[0] / table->bandwidth)));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| | "));
@@ -540,10 +561,12 @@ int main(int argc, char **argv)
   Rows      rows                     = {NULL, NULL, NULL};
   Table     table                    = {.p = &p, .rows = &rows};
   char      file[PETSC_MAX_PATH_LEN] = "";
-  PetscBool first                    = PETSC_FALSE;
+  PetscBool first = PETSC_FALSE, counts = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-counts", &counts, NULL));
+  if (counts) PetscCall(PetscLogDefaultBegin());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-first", &first, NULL));
   PetscCall(GetProblem(&p));
   PetscCall(CreateMatrix(&p, &rows, &table.A));
