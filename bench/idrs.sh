@@ -61,6 +61,7 @@ problems() {
   for case in $CASES; do
     for pc in none jacobi "nras -pc_nras_blocks $blocks"; do
       solvers "-mat_type aijdia -pc_type $pc" >"$WORK/solvers"
+      # shellcheck disable=SC2086
       run "$SOLVE" $device -n "$n" -peclet "${case%,*}" -reaction "${case#*,}" -repeats 1 -warm $warm
       grep '^|' "$WORK/log" | awk -F ' *[|] *' -v head="| ${case%,*}, ${case#*,} | ${pc%% *}" '{
         reason = $3 ~ /DIVERGED/ ? substr($3, index($3, " ")) : ""

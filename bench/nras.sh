@@ -80,7 +80,8 @@ if [ "$1" = source ]; then
   exit 0
 fi
 n=${1:-150} ranks=${2:-1} points=50000
-PARTS=${PARTS:-levels forms values convection points}
+PARTS=${PARTS:-levels forms values convection points overlaps}
+settings=" ${LEVELS:+LEVELS=\"$LEVELS\" }${REPEATS:+REPEATS=$REPEATS }"
 LEVELS=${LEVELS:-0 1 2 3}
 start=
 [ "$ranks" -eq 1 ] || start="$MPIEXEC -n $ranks"
@@ -156,18 +157,61 @@ convection() {
   done
 }
 
-points() { # without a grid; on a GPU beside one core of the same machine
-  for peclet in 0 10 100; do
+points() { # without a grid; on a GPU beside one core of the same machine; ILU(0) fails at the last Peclet number
+  for peclet in 0 10 100 1000; do
+    k=0
+    [ $peclet -lt 1000 ] || k=1
     options="-points $points -shift 1e-3 -rhs random -peclet $peclet"
-    if [ $where = gpu ]; then
-      there=$device device=
-      echo "bcgs + ilu(0), aij, one core | -ksp_type bcgs -pc_type ilu -mat_type aij" | problem "$points points, Peclet $peclet, 1e-6" $options
-      device=$there
-    fi
-    {
-      petsc bcgs 0
-      for blocks in -1 8 128; do nras bcgs 0 $blocks | sed "s/, -1 blocks/, automatic/; s/aijdia/aij$([ $where = cpu ] || echo cusparse)/"; done
-    } | problem "$points points, Peclet $peclet, 1e-6" $options
+    for krylov in bcgs gmres; do
+      if [ $where = gpu ]; then
+        there=$device device=
+        echo "$krylov + ilu($k), aij, one core | -ksp_type $krylov -pc_type ilu -pc_factor_levels $k -mat_type aij" |
+          problem "$points points, Peclet $peclet, 1e-6" $options
+        device=$there
+      fi
+      {
+        petsc $krylov $k
+        for blocks in -1 8 128; do nras $krylov $k $blocks | sed "s/, -1 blocks/, automatic/; s/aijdia/aij$([ $where = cpu ] || echo cusparse)/"; done
+      } | problem "$points points, Peclet $peclet, 1e-6" $options
+    done
+  done
+}
+
+# Iterations on the same points with strong convection: blocks, cuts, overlaps and, where ILU(0) has trouble, ILU(1)
+overlaps() {
+  type=aij
+  [ $where = cpu ] || type=aijcusparse
+  for peclet in ${PECLETS:-100 300 700 1000}; do
+    for k in $([ "$peclet" -lt 500 ] && echo 0 || echo 0 1); do
+      for blocks in ilu 1 24 128 1024; do
+        for cut in metis rows; do
+          case $blocks-$cut in ilu-rows | 1-rows) continue ;; esac
+          for krylov in bcgs gmres "idrs -ksp_idrs_s 8"; do
+            for overlap in 0 1 2; do
+              options="x | -ksp_type $krylov -mat_type $type -pc_type"
+              case $blocks-$overlap in
+                ilu-0) echo "$options ilu -pc_factor_levels $k" ;;
+                1-0 | 24-* | 128-* | 1024-*)
+                  echo "$options nras -pc_nras_levels $k -pc_nras_blocks $blocks -pc_nras_partition $cut -pc_nras_inner_overlap $overlap" ;;
+              esac
+            done
+          done >"$WORK/solvers"
+          "$SOLVE" -dll_append "$LIB" $device -points "$points" -shift 1e-3 -rhs random -peclet "$peclet" -ksp_rtol 1e-6 -ksp_max_it 1000 -repeats 1 -warm 0 \
+            -solvers "$WORK/solvers" >"$WORK/log"
+          case $blocks in
+            ilu) head="| $peclet | $k | \`ilu\` | |" ;;
+            1) head="| $peclet | $k | 1 | |" ;;
+            *) head="| $peclet | $k | $blocks | $cut |" ;;
+          esac
+          awk -F ' *[|] *' -v head="$head" 'BEGIN {printf "%s", head}
+            /^[|]/ {its[n++] = $3 ~ /DIVERGED/ || $4 + 0 > 1e-5 ? "-" : $3}
+            END {for (k = 0; k < n; ++k) printf n == 3 ? " %s | | |" : " %s |", its[k]; print ""}' "$WORK/log" >"$WORK/row"
+          cat "$WORK/row" >>"$WORK/rows"
+          cat "$WORK/row" >&2
+        done
+        ! grep -q 'ilu` | | - | | | - | | | - |' "$WORK/row" || break # several blocks will not do what one does not
+      done
+    done
   done
 }
 
@@ -175,11 +219,20 @@ for part in $PARTS; do
   : >"$WORK/rows"
   $part
   {
-    echo "Command: \`PARTS=$part bench/nras.sh $n $ranks\`. Machine: $(machine). Processes: $ranks; the tolerance of the first column on |r|/|b|, zero guess," \
-      "warm-up excluded; times are the best and, in brackets, the median of ${REPEATS:-3} fresh solvers."
-    echo
-    echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | new values ms |"
-    echo "|---|---|---:|---:|---:|---:|---:|---:|---:|"
+    if [ "$part" = overlaps ]; then
+      echo "Command: \`PARTS=overlaps bench/nras.sh\`. Machine: $(machine). $points points, one process, 1e-6 on |r|/|b|, zero guess. Iterations of" \
+        "three methods with inner overlap 0, 1 and 2. A dash stands for more than 1000, for a residual of 1e4 times the first, or for a true one above" \
+        "1e-5. Where \`ilu\` fails with all three, blocks were not tried."
+      echo
+      echo "| Peclet | k | blocks | cut | bcgs, 0 | 1 | 2 | gmres, 0 | 1 | 2 | IDR(8), 0 | 1 | 2 |"
+      echo "|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    else
+      echo "Command: \`PARTS=$part${settings}bench/nras.sh $n $ranks\`. Machine: $(machine). Processes: $ranks; the tolerance of the first column on" \
+        "|r|/|b|, zero guess, warm-up excluded; times are the best and, in brackets, the median of ${REPEATS:-3} fresh solvers."
+      echo
+      echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | new values ms |"
+      echo "|---|---|---:|---:|---:|---:|---:|---:|---:|"
+    fi
     cat "$WORK/rows"
   } >"$WORK/table"
   insert "nras-$part-$where" "$WORK/table"
