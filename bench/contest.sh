@@ -1,11 +1,12 @@
 #!/bin/sh
-# bench/contest.sh [cells of P5] [elements of a layer of P7]: the contest of preconditioners of Gupta's thesis (2015, chapter 6), its tables 6.2
-# to 6.9 beside ours, written into docs/results/contest.md; on a machine with a GPU the GPU's part as well. GPUONLY=1 leaves the CPU's part out,
-# PROBLEMS=P5 one of the problems
+# bench/contest.sh [cells of P5] [elements of a layer of P7] [nodes of Poisson's equation]: the contest of preconditioners of Gupta's thesis (2015,
+# chapter 6), its tables 6.2 to 6.9 beside ours, and de Jong's (2012) of CG, DIAG, IP, IPDIAG, MIC and RRB on Poisson's equation in two dimensions and on
+# waves; written into docs/results/contest.md; on a machine with a GPU the GPU's part as well. GPUONLY=1 leaves the CPU's part out, PROBLEMS=P5 makes one part,
+# PROBLEMS="P5 P7 plane" all
 set -e
 . "$(dirname "$0")/common.sh"
-p5=${1:-128} p7=${2:-64}
-PROBLEMS=${PROBLEMS:-P5 P7}
+p5=${1:-128} p7=${2:-64} plane=${3:-256 512 1024}
+PROBLEMS=${PROBLEMS:-P5 P7 plane}
 
 # The thesis at 128^3 and 64: place and preconditioner | our options | iterations, set-up s, solve s of P5 by PCG | by DPCG | of P7 by PCG | by DPCG
 thesis() {
@@ -86,12 +87,87 @@ contest() { # place, problem, the numbers of two tables
   cat "$out"
 }
 
-device=
+# De Jong's preconditioners: name | options
+jong() {
+  cat <<'END'
+CG without|-ksp_type cg -pc_type none
+DIAG|-ksp_type cg -pc_type jacobi
+IP|-ksp_type cg -pc_type ip -pc_ip_form stencil
+IPDIAG|-ksp_type cg -pc_type ip -pc_ip_form diag
+MIC|-ksp_type cg -pc_type mic -pc_mic_omega 1
+RRB, as in the thesis|-ksp_type rrbcg -pc_type rrb -pc_rrb_twice 0 -pc_rrb_levels 40
+RRB|-ksp_type rrbcg -pc_type rrb
+END
+}
+
+poisson() { # iterations and milliseconds on n^2 nodes, a row for each n
+  {
+    echo
+    echo "**Poisson's equation on n^2 nodes**: iterations and, in brackets, ms of set-up and solve"
+    echo
+    jong | awk -F '|' 'BEGIN {printf "| n |"} {printf " %s |", $1} END {printf "\n|---:|"; while (k++ < NR) printf "---:|"; print ""}'
+    jong | sed 's/|/ | /' >"$WORK/solvers"
+    for n in $plane; do
+      # shellcheck disable=SC2086
+      "$BUILD/bench/solve" -dll_append "$LIB" $where -dim 2 -n "$n" -walls whole -mat_type aijdia -ksp_rtol 1e-5 -repeats 1 \
+        -solvers "$WORK/solvers" >"$WORK/log"
+      awk -F ' *[|] *' -v n="$n" 'BEGIN {printf "| %d |", n} /^[|]/ {printf " %s (%.0f) |", $3, $7} END {print ""}' "$WORK/log"
+      echo "Poisson $n^2: done" >&2
+    done
+  } >>"$out"
+}
+
+# The thesis has the mean iterations of 1000 frames of three places: table 23.1, RRB and IPDIAG
+seas() {
+  cat <<'END'
+river, 501 x 201|IJssel, 100k|12.595|5.814|-waves_bathymetry river
+bay, 401 x 251|Plymouth Sound, 100k|11.906|5.804|-waves_bathymetry bay -waves_start waves
+port, 401 x 251|Port Presto, 100k|18.713|5.924|-waves_bathymetry port -waves_start waves
+bay, 1250 x 1200|Plymouth Sound, 1.5M|20.330|5.984|-waves_bathymetry bay -waves_start waves -waves_n 1250,1200 -waves_lengths 6245,5995
+END
+}
+
+waves() { # mean iterations a frame
+  {
+    echo
+    echo "**Waves**: mean iterations of a frame, 60 frames, and the thesis' mean of 1000 frames of another sea bed"
+    echo
+    jong | awk -F '|' 'BEGIN {printf "| bed and nodes |"} {printf " %s |", $1}
+      END {printf " thesis: place | IPDIAG | RRB |\n|---|"; while (k++ < NR) printf "---:|"; print "---|---:|---:|"}'
+    seas >"$WORK/seas"
+    jong >"$WORK/rows"
+    while IFS='|' read -r sea place ipdiag rrb bed <&3; do
+      printf '| %s |' "$sea"
+      while IFS='|' read -r name options <&4; do
+        # shellcheck disable=SC2086
+        if "$BUILD/examples/waves" -dll_append "$LIB" $device -dm_mat_type aijdia -waves_frames 60 -ksp_rtol 1e-5 $bed $options >"$WORK/log" 2>&1; then
+          sed -n 's/.* nodes, \([0-9.]*\) iterations a frame.*/ \1 |/p' "$WORK/log" | tr -d '\n'
+        else printf ' fails |'; fi
+        echo "waves, $sea, $name: done" >&2
+      done 4<"$WORK/rows"
+      echo " $place | $ipdiag | $rrb |"
+    done 3<"$WORK/seas"
+  } >>"$out"
+}
+
+compare() { # place
+  case " $PROBLEMS " in *" plane "*) ;; *) return 0 ;; esac
+  out=$WORK/$1-plane
+  echo "Command: \`PROBLEMS=plane bench/contest.sh $p5 $p7 \"$plane\"\`. Machine: $(machine). One process; 1e-5 on |r|/|b|." >"$out"
+  poisson
+  waves
+  insert "contest-$1-plane" "$out"
+  cat "$out"
+}
+
+device='' where=''
 if [ -z "$GPUONLY" ]; then
   contest cpu P5 6.2 6.4
   contest cpu P7 6.6 6.8
+  compare cpu
 fi
 gpu || exit 0
-device='-dm_vec_type cuda -use_gpu_aware_mpi 0'
+device='-dm_vec_type cuda -use_gpu_aware_mpi 0' where='-vec_type cuda -use_gpu_aware_mpi 0'
 contest gpu P5 6.3 6.5
 contest gpu P7 6.7 6.9
+compare gpu
