@@ -102,9 +102,10 @@ atmosmod() {
       echo "|---|---|---|---:|---:|---:|---:|"
       for file in $ATMOSMOD; do
         for pc in none jacobi "nras -pc_nras_blocks $blocks"; do
-          solvers "-mat_type aijicrs $device -ksp_max_it 5000 -ksp_divtol 1e10 -pc_type $pc" | sed 's/ |/:/' >"$WORK/solvers"
+          solvers "-mat_type aijicrs -ksp_max_it 5000 -ksp_divtol 1e10 -pc_type $pc" | sed 's/ |/:/' >"$WORK/solvers"
           name=$(basename "$file")
-          "$BUILD/examples/readmat" -A "$file" -solvers "$WORK/solvers" -rtol 1e-8 </dev/null >"$WORK/log"
+          # shellcheck disable=SC2086
+          "$BUILD/examples/readmat" $device -A "$file" -solvers "$WORK/solvers" -rtol 1e-8 </dev/null >"$WORK/log"
           awk -v head="| ${name%%.*} | ${pc%% *}" '/VERGED/ {
             for (k = 1; $k !~ /VERGED/; ++k) name = k > 1 ? name " " $k : $k
             printf "%s | %s | %d%s | %s | %s | %s |\n", head, name, name == "bcgs" ? 2 * $(k + 1) : $(k + 1) + 1, $k ~ /^DI/ ? " (" $k ")" : "", $(k + 2),
