@@ -2,7 +2,8 @@
 # bench/nras.sh source [n [cases [methods [levels]]]]: iterations beside those of Yang, Liu and Chen (table 4 and 5), 3-D Poisson on n^3 cells (150); a case is
 #   OUTERxINNER or OUTERxINNER:LAYERS,LAYERS, outer blocks (processes), inner blocks of each and their overlaps; cases not run keep their rows of the page
 # bench/nras.sh [n [ranks]]: ILU(k) in the blocks of nras beside PETSc's ilu, 3-D Poisson and convection-diffusion on n^3 cells (150) and on random points,
-#   on a GPU if there is one; written into docs/results/nras.md. PARTS=levels makes one of the tables, LEVELS="0 1" takes fewer k, REPEATS=1 saves time
+#   on a GPU if there is one; written into docs/results/nras.md. PARTS=levels makes one of the tables, LEVELS="0 1" takes fewer k, REPEATS=1 saves time,
+#   PECLETS="700" takes other Peclet numbers for the table of overlaps
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
@@ -220,9 +221,9 @@ for part in $PARTS; do
   $part
   {
     if [ "$part" = overlaps ]; then
-      echo "Command: \`PARTS=overlaps bench/nras.sh\`. Machine: $(machine). $points points, one process, 1e-6 on |r|/|b|, zero guess. Iterations of" \
-        "three methods with inner overlap 0, 1 and 2. A dash stands for more than 1000, for a residual of 1e4 times the first, or for a true one above" \
-        "1e-5. Where \`ilu\` fails with all three, blocks were not tried."
+      echo "Command: \`PARTS=overlaps${PECLETS:+ PECLETS=\"$PECLETS\"} bench/nras.sh\`. Machine: $(machine). $points points, one process, 1e-6 on |r|/|b|," \
+        "zero guess. Iterations of three methods with inner overlap 0, 1 and 2. A dash stands for more than 1000, for a residual of 1e4 times the" \
+        "first, or for a true one above 1e-5. Where \`ilu\` fails with all three, blocks were not tried."
       echo
       echo "| Peclet | k | blocks | cut | bcgs, 0 | 1 | 2 | gmres, 0 | 1 | 2 | IDR(8), 0 | 1 | 2 |"
       echo "|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
