@@ -15,6 +15,8 @@
 #define ILU_GRID 65535
 /* Entries of a row of the next level that a thread loads while it waits for this one */
 #define ILU_AHEAD 4
+/* A warp shares a row that is stored apart and has so many entries beyond these */
+#define ILU_LONG 64
 
 /* Threads for the rows of the widest level */
 static unsigned int IluThreads(const PolderIlu *ilu)
@@ -51,42 +53,66 @@ static __device__ __forceinline__ void IluFill(const PolderIlu &ilu, const Polde
   if (!(sum <= PETSC_MAX_REAL)) PolderAtomicMin(pivots.bad + b, i - ilu.row[b]);
 }
 
-/* Eliminates row i of the block that begins at row r0, and returns its pivot */
+/* The first entry of a row from entry p on whose column is not below j. Rows that are stored apart may be long, and are searched by bisection */
+static __device__ __forceinline__ PetscInt IluSeek(const PetscInt *col, const PolderIluSpan &row, PetscInt p, PetscInt j)
+{
+  if (row.step == 1) {
+    for (PetscInt high = row.end; p < high;) {
+      const PetscInt middle = p + (high - p) / 2;
+
+      if (col[middle] < j) p = middle + 1;
+      else high = middle;
+    }
+    return p;
+  }
+  while (p < row.end && col[p] < j) p += row.step;
+  return p;
+}
+
+/* Eliminates row i of the block that begins at row r0, and returns its pivot. The entries of two rows in the same columns are found by turns */
 static __device__ __forceinline__ PetscScalar IluEliminateRow(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscInt r0, PetscInt i, PetscScalar *val,
                                                               PetscInt64 *updates)
 {
-  const PetscInt *col = ilu->col, *upper = ilu->start[1], s = i / POLDER_ILU_SLICE, me = i - r0;
-  const PetscInt  lend = ilu->start[0][s + 1], ubegin = upper[s] + i % POLDER_ILU_SLICE, uend = upper[s + 1];
-  PetscScalar     pivot = val[ilu->nz + i];
+  const PetscInt     *col = ilu->col, me = i - r0;
+  const PolderIluSpan lower = PolderIluSpanOf(ilu, 0, i), upper = PolderIluSpanOf(ilu, 1, i);
+  PetscScalar         pivot = val[ilu->nz + i];
 
-  for (PetscInt p = ilu->start[0][s] + i % POLDER_ILU_SLICE; p < lend && col[p] != me; p += POLDER_ILU_SLICE) {
-    const PetscInt    c = col[p], row = r0 + c, end = upper[row / POLDER_ILU_SLICE + 1];
-    const PetscScalar w = val[p], inverse = val[ilu->nz + row];
-    PetscInt          l = p + POLDER_ILU_SLICE, u = ubegin;
+  for (PetscInt p = lower.p; p < lower.end && col[p] != me; p += lower.step) {
+    const PetscInt      c = col[p], row = r0 + c;
+    const PolderIluSpan other = PolderIluSpanOf(ilu, 1, row);
+    const PetscScalar   w = val[p], inverse = val[ilu->nz + row];
+    PetscInt            l = p + lower.step, u = upper.p;
 
     if (pivots->drop > 0 && PolderIluSmall(pivots, w, i, row)) {
       val[p] = 0;
       continue;
     }
-    for (PetscInt q = upper[row / POLDER_ILU_SLICE] + row % POLDER_ILU_SLICE; q < end && col[q] != c; q += POLDER_ILU_SLICE) {
+    for (PetscInt q = other.p; q < other.end && col[q] != c;) {
       const PetscInt    j      = col[q];
       const PetscScalar update = (w * val[q]) * inverse;
+      PetscInt          next   = me; // the first column from j on that this row has
 
       if (j < me) {
-        while (l < lend && col[l] < j) l += POLDER_ILU_SLICE;
-        if (l >= lend || col[l] != j) continue;
-        val[l] -= update;
-      } else if (j == me) pivot -= update;
-      else {
-        while (u < uend && col[u] < j) u += POLDER_ILU_SLICE;
-        if (u >= uend || col[u] != j) continue;
-        val[u] -= update;
+        l = IluSeek(col, lower, l, j);
+        if (l < lower.end) next = col[l];
+      } else if (j > me) {
+        u = IluSeek(col, upper, u, j);
+        if (u >= upper.end) break;
+        next = col[u];
       }
+      if (next != j) {
+        q = IluSeek(col, other, q, next);
+        continue;
+      }
+      if (j < me) val[l] -= update;
+      else if (j == me) pivot -= update;
+      else val[u] -= update;
       ++*updates;
+      q += other.step;
     }
     val[p] = w * inverse;
   }
-  for (PetscInt u = ubegin; pivots->drop > 0 && u < uend && col[u] != me; u += POLDER_ILU_SLICE) {
+  for (PetscInt u = upper.p; pivots->drop > 0 && u < upper.end && col[u] != me; u += upper.step) {
     if (PolderIluSmall(pivots, val[u], i, r0 + col[u])) val[u] = 0;
   }
   return pivot;
@@ -180,13 +206,12 @@ int PolderIluRound_CUDA(const PolderIlu *ilu, const PetscScalar val[], float rou
   });
 }
 
-int PolderIluWidths_CUDA(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[], PolderStream stream)
+int PolderIluCount_CUDA(const PolderIlu *ilu, const PetscScalar val[], PetscInt entries[], PolderStream stream)
 {
-  const PolderIlu f      = *ilu;
-  const PetscInt  slices = (f.nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+  const PolderIlu f = *ilu;
 
   return PolderForEach(f.nrow, stream, [=] __device__(PetscInt i) {
-    for (int t = 0; t < 2; ++t) PolderAtomicMax(width + t * slices + i / POLDER_ILU_SLICE, PolderIluCountRow(&f, t, i, val));
+    for (int t = 0; t < 2; ++t) entries[t * f.nrow + i] = PolderIluCountRow(&f, t, i, val);
   });
 }
 
@@ -202,7 +227,7 @@ int PolderIluPack_CUDA(const PolderIlu *ilu, const PetscScalar val[], const Pold
 /* The first entries of a row, loaded before they are needed */
 template <class V>
 struct IluAhead {
-  PetscInt p, end, col[ILU_AHEAD];
+  PetscInt p, end, step, col[ILU_AHEAD];
   V        val[ILU_AHEAD], inverse;
 };
 
@@ -210,17 +235,18 @@ struct IluAhead {
 template <class V, int T>
 static __device__ __forceinline__ void IluLoad(const PolderIlu &ilu, const V *__restrict__ val, PetscInt i, PetscInt end, IluAhead<V> *a)
 {
-  const PetscInt s = i / POLDER_ILU_SLICE;
-
   if (i >= end) return;
-  a->p   = __ldg(ilu.start[T] + s) + i % POLDER_ILU_SLICE;
-  a->end = __ldg(ilu.start[T] + s + 1);
+  const PolderIluSpan row = PolderIluSpanOf(&ilu, T, i);
+
+  a->p    = row.p;
+  a->end  = row.end;
+  a->step = row.step;
   if (T) a->inverse = __ldg(val + ilu.nz + i);
 #pragma unroll
   for (int k = 0; k < ILU_AHEAD; ++k) {
-    if (a->p + k * POLDER_ILU_SLICE < a->end) {
-      a->col[k] = __ldg(ilu.col + a->p + k * POLDER_ILU_SLICE);
-      a->val[k] = __ldg(val + a->p + k * POLDER_ILU_SLICE);
+    if (a->p + k * a->step < a->end) {
+      a->col[k] = __ldg(ilu.col + a->p + k * a->step);
+      a->val[k] = __ldg(val + a->p + k * a->step);
     }
   }
 }
@@ -233,18 +259,44 @@ static __device__ __forceinline__ double IluRow(const PolderIlu &ilu, const V *_
 
 #pragma unroll
   for (int k = 0; k < ILU_AHEAD; ++k) {
-    if (a.p + k * POLDER_ILU_SLICE < a.end) sum -= (double)a.val[k] * x[a.col[k]];
+    if (a.p + k * a.step < a.end) sum -= (double)a.val[k] * x[a.col[k]];
   }
 #pragma unroll 4
-  for (PetscInt p = a.p + ILU_AHEAD * POLDER_ILU_SLICE; p < a.end; p += POLDER_ILU_SLICE) sum -= (double)__ldg(val + p) * x[__ldg(ilu.col + p)];
+  for (PetscInt p = a.p + ILU_AHEAD * a.step; p < a.end; p += a.step) sum -= (double)__ldg(val + p) * x[__ldg(ilu.col + p)];
   return sum;
 }
 
-/* Solves for the row that was loaded, row `me` of its block */
-template <class V, int T>
-static __device__ __forceinline__ void IluSolveRow(const PolderIlu &ilu, const V *__restrict__ val, const IluAhead<V> &a, PetscInt me, PetscScalar *x)
+/* N x of this lane's row beyond the entries that were loaded, if `active` and the row is long, which then ends there. The lanes of a warp share such rows */
+template <class V>
+static __device__ __forceinline__ double IluShare(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V> *a, bool active, const PetscScalar *x)
 {
-  x[me] = IluRow<V, T>(ilu, val, a, x[me], x);
+  const unsigned int all   = 0xffffffffu;
+  const int          lane  = (int)threadIdx.x % 32;
+  const PetscInt     first = a->p + ILU_AHEAD;
+  const bool         far   = active && a->step == 1 && a->end - first >= ILU_LONG;
+  double             own   = 0;
+
+  for (unsigned int left = __ballot_sync(all, far); left; left &= left - 1) {
+    const int      owner = __ffs(left) - 1;
+    const PetscInt begin = __shfl_sync(all, first, owner), end = __shfl_sync(all, a->end, owner);
+    double         sum = 0;
+
+    for (PetscInt p = begin + lane; p < end; p += 32) sum += (double)__ldg(val + p) * x[__ldg(ilu.col + p)];
+    for (int o = 16; o > 0; o >>= 1) sum += __shfl_xor_sync(all, sum, o);
+    if (lane == owner) own = sum;
+  }
+  if (far) a->end = first;
+  return own;
+}
+
+/* IluRow() of an `active` lane's row; all lanes of a warp, whose rows are of the same block, call it */
+template <class V, int T>
+static __device__ __forceinline__ void IluStep(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V> *a, bool active, const PetscScalar *c,
+                                               const PetscScalar *x, PetscScalar *y)
+{
+  const double tail = ilu.apart ? IluShare(ilu, val, a, active, x) : 0;
+
+  if (active) *y = IluRow<V, T>(ilu, val, *a, *c, x) - tail;
 }
 
 /*
@@ -261,17 +313,18 @@ static __device__ void IluSweep(const PolderIlu &ilu, const V *__restrict__ val,
 
   if (nlevel) IluLoad<V, T>(ilu, val, edge[T] + me, edge[1 - T], &next);
   for (PetscInt l = 0; l < nlevel; ++l) {
-    const IluAhead<V> now = next;
-    const PetscInt    i0 = edge[T], i1 = edge[1 - T];
+    IluAhead<V>    now = next;
+    const PetscInt i0 = edge[T], i1 = edge[1 - T], mine = i0 + me - r0;
 
     if (l + 3 <= nlevel) edge[3] = first[(l + 3) * step];
     if (l + 1 < nlevel) IluLoad<V, T>(ilu, val, edge[1 + T] + me, edge[2 - T], &next);
-    if (i0 + me < i1) IluSolveRow<V, T>(ilu, val, now, i0 + me - r0, x);
-    for (PetscInt i = i0 + me + (PetscInt)blockDim.x; i < i1; i += (PetscInt)blockDim.x) {
-      IluAhead<V> other;
+    IluStep<V, T>(ilu, val, &now, i0 + me < i1, x + mine, x, x + mine);
+    for (PetscInt i = i0 + (PetscInt)blockDim.x; i < i1; i += (PetscInt)blockDim.x) {
+      IluAhead<V>  other;
+      PetscScalar *y = x + (i + me - r0);
 
-      IluLoad<V, T>(ilu, val, i, i1, &other);
-      IluSolveRow<V, T>(ilu, val, other, i - r0, x);
+      IluLoad<V, T>(ilu, val, i + me, i1, &other);
+      IluStep<V, T>(ilu, val, &other, i + me < i1, y, x, y);
     }
     edge[0] = edge[1];
     edge[1] = edge[2];
@@ -312,9 +365,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluLevelKernel(cons
   if (level < ilu.level[b] || level >= ilu.level[b + 1]) return;
   const PetscInt i = IluRowOfThread(ilu.first[level]), end = ilu.first[level + 1];
 
-  if (i >= end) return;
   IluLoad<V, T>(ilu, val, i, end, &row);
-  IluSolveRow<V, T>(ilu, val, row, i - r0, x + r0);
+  IluStep<V, T>(ilu, val, &row, i < end, x + i, x + r0, x + i);
 }
 
 template <class V>
@@ -337,11 +389,10 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluSweepKernel(cons
     const PetscInt r0 = ilu.row[b], r1 = ilu.row[b + 1], i = IluRowOfThread(r0);
     IluAhead<V>    row;
 
-    if (i >= r1) continue;
     if (s.x) {
       IluLoad<V, T>(ilu, val, i, r1, &row);
-      s.y[i] = IluRow<V, T>(ilu, val, row, s.c[i], s.x + r0);
-    } else s.y[i] = (double)val[ilu.nz + i] * s.c[i];
+      IluStep<V, T>(ilu, val, &row, i < r1, s.c + i, s.x + r0, s.y + i);
+    } else if (i < r1) s.y[i] = (double)val[ilu.nz + i] * s.c[i];
   }
 }
 

@@ -1,5 +1,4 @@
 /* Patterns of incomplete factors. */
-#include "count.cuh"
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/ilupatternrow.h"
@@ -90,23 +89,27 @@ int PolderIluNumberLevels_CUDA(const PolderIluGraph *graph, const PetscInt first
   return PolderForEach(g.nrow, stream, [=] __device__(PetscInt p) { level[p] += first[PolderIluBlockOf(g.nblock, g.block, p)]; });
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderIluPatternWidthsKernel(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all)
+int PolderIluWidths_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt sum[], PolderStream stream)
 {
-  const PetscInt slices = (nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE, p = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  const PetscInt slices = PolderIluSlices(nrow);
 
-  for (int t = 0; t < 2; ++t) {
-    const PetscInt n = p < nrow ? entries[t * nrow + p] : 0;
+  return PolderForEach(nrow, stream, [=] __device__(PetscInt p) {
+    for (int t = 0; t < 2; ++t) {
+      const PetscInt n = entries[t * nrow + p], s = t * slices + (number ? number[p] : p) / POLDER_ILU_SLICE;
 
-    if (p < nrow) PolderAtomicMax(width + t * slices + number[p] / POLDER_ILU_SLICE, n);
-    PolderCount(n, all);
-  }
+      PolderAtomicMax(width + s, n);
+      PolderAtomicAdd(sum + s, n);
+    }
+  });
 }
 
-int PolderIluPatternWidths_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all, PolderStream stream)
+int PolderIluPoint_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt order[], const PetscInt start[], PetscInt apart[], PolderStream stream)
 {
-  if (nrow) PolderIluPatternWidthsKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nrow, entries, number, width, all);
-  return cudaGetLastError();
+  const PetscInt slices = PolderIluSlices(nrow);
+
+  return PolderForEach(slices, stream, [=] __device__(PetscInt s) {
+    for (int t = 0; t < 2; ++t) PolderIluPoint(nrow, entries, order, t, s, start[t * (slices + 1) + s], apart);
+  });
 }
 
 int PolderIluPattern_CUDA(const PolderIluGraph *graph, const PolderIlu *factors, const PetscInt order[], const PetscInt place[], PetscInt col[],

@@ -15,6 +15,8 @@
 #define ILU_LOST 64
 /* Rows that are asked for before they are needed */
 #define ILU_AHEAD 4
+/* A row eliminates with one that has more than so many times as many entries by a search for each of its own */
+#define ILU_LONGER 8
 
 /*
   Work of a factorisation. Of the row at hand: its n entries in ascending columns of the block, those of L, the diagonal entry at `diag`, those of U; at[j] is
@@ -68,13 +70,15 @@ static IluWork PolderIluCarve(const PolderIlu *ilu, void *work)
 /* The row at hand <- row i of the matrix, of the block that begins at row r0; returns the sum of its absolute values, as PolderIluFillRow() does */
 static PetscReal PolderIluTakeRow(const PolderIlu *ilu, PetscInt r0, PetscInt i, const PetscScalar aa[], IluWork *w)
 {
-  const PetscInt *col = ilu->col, *source = ilu->source, s = i / POLDER_ILU_SLICE, me = i - r0, from = source[ilu->nz + i];
+  const PetscInt *col = ilu->col, *source = ilu->source, me = i - r0, from = source[ilu->nz + i];
   PetscScalar     pivot = from < 0 ? 0 : aa[from];
   PetscReal       sum   = PetscAbsScalar(pivot);
   PetscInt        n     = 0;
 
   for (int t = 0; t < 2; ++t) {
-    for (PetscInt p = ilu->start[t][s] + i % POLDER_ILU_SLICE; p < ilu->start[t][s + 1] && col[p] != me; p += POLDER_ILU_SLICE, ++n) {
+    const PolderIluSpan row = PolderIluSpanOf(ilu, t, i);
+
+    for (PetscInt p = row.p; p < row.end && col[p] != me; p += row.step, ++n) {
       const PetscScalar v = source[p] < 0 ? 0 : aa[source[p]];
 
       w->row[n]     = v;
@@ -102,6 +106,25 @@ static void PolderIluPrefetch(const PolderIlu *ilu, PetscInt i, const PetscScala
   __builtin_prefetch(diagonal + 8);
 }
 
+/* Updates the entries of the row at hand behind entry p with n entries u[] in the columns ucol[], which are far more; returns how many updates that takes */
+static PetscInt PolderIluUpdateFew(const IluWork *w, PetscInt p, PetscInt n, const PetscInt ucol[], const PetscScalar u[], PetscScalar l, PetscScalar d)
+{
+  PetscInt updates = 0;
+
+  for (PetscInt q = p + 1, k = 0; q < w->n && k < n; ++q) {
+    for (PetscInt high = n; k < high;) {
+      const PetscInt middle = k + (high - k) / 2;
+
+      if (ucol[middle] < w->col[q]) k = middle + 1;
+      else high = middle;
+    }
+    if (k == n || ucol[k] != w->col[q]) continue;
+    w->row[q] -= PolderRounded((l * u[k]) * d);
+    ++updates;
+  }
+  return updates;
+}
+
 /* Eliminates the row at hand, row i of the block that begins at row r0; returns how many updates that takes */
 static PetscInt PolderIluEliminateRow(const PolderIluPivots *pivots, PetscInt r0, PetscInt i, const PetscScalar inverse[], IluWork *work)
 {
@@ -116,11 +139,14 @@ static PetscInt PolderIluEliminateRow(const PolderIluPivots *pivots, PetscInt r0
       w.row[p] = 0;
       continue;
     }
-    for (PetscInt q = 0; q < n; ++q) {
-      const PetscInt k = w.at[ucol[q]];
+    if (n / ILU_LONGER > w.n - p) updates += PolderIluUpdateFew(&w, p, n, ucol, u, l, d);
+    else {
+      for (PetscInt q = 0; q < n; ++q) {
+        const PetscInt k = w.at[ucol[q]];
 
-      w.row[k] -= PolderRounded((l * u[q]) * d);
-      updates += k >= 0;
+        w.row[k] -= PolderRounded((l * u[q]) * d);
+        updates += k >= 0;
+      }
     }
     w.row[p] = l * d;
   }
@@ -133,11 +159,11 @@ static PetscInt PolderIluEliminateRow(const PolderIluPivots *pivots, PetscInt r0
 /* The row at hand, row i of the block that begins at row r0, is done: L goes to val[], and D U to the work */
 static void PolderIluPutRow(const PolderIlu *ilu, PetscInt r0, PetscInt i, PetscScalar val[], IluWork *w)
 {
-  const PetscInt end = ilu->start[0][i / POLDER_ILU_SLICE + 1];
-  PetscInt       p = ilu->start[0][i / POLDER_ILU_SLICE] + i % POLDER_ILU_SLICE, u = w->first[i - r0];
+  const PolderIluSpan row = PolderIluSpanOf(ilu, 0, i);
+  PetscInt            p = row.p, u = w->first[i - r0];
 
-  for (PetscInt k = 0; k < w->diag; ++k, p += POLDER_ILU_SLICE) val[p] = w->row[k];
-  for (; p < end; p += POLDER_ILU_SLICE) val[p] = 0;
+  for (PetscInt k = 0; k < w->diag; ++k, p += row.step) val[p] = w->row[k];
+  for (; p < row.end; p += row.step) val[p] = 0;
   for (PetscInt k = w->diag + 1; k < w->n; ++k, ++u) {
     w->ucol[u] = w->col[k];
     w->u[u]    = w->row[k];
@@ -149,12 +175,12 @@ static void PolderIluPutRow(const PolderIlu *ilu, PetscInt r0, PetscInt i, Petsc
 /* Row i of U, of the block that begins at row r0, from D U */
 static void PolderIluScaleUpper(const PolderIlu *ilu, PetscInt r0, PetscInt i, PetscScalar val[], const IluWork *w)
 {
-  const PetscInt    end     = ilu->start[1][i / POLDER_ILU_SLICE + 1];
-  const PetscScalar inverse = val[ilu->nz + i];
-  PetscInt          p       = ilu->start[1][i / POLDER_ILU_SLICE] + i % POLDER_ILU_SLICE;
+  const PolderIluSpan row     = PolderIluSpanOf(ilu, 1, i);
+  const PetscScalar   inverse = val[ilu->nz + i];
+  PetscInt            p       = row.p;
 
-  for (PetscInt u = w->first[i - r0]; u < w->first[i - r0 + 1]; ++u, p += POLDER_ILU_SLICE) val[p] = w->u[u] * inverse;
-  for (; p < end; p += POLDER_ILU_SLICE) val[p] = 0;
+  for (PetscInt u = w->first[i - r0]; u < w->first[i - r0 + 1]; ++u, p += row.step) val[p] = w->u[u] * inverse;
+  for (; p < row.end; p += row.step) val[p] = 0;
 }
 
 static void PolderIluFactorBlock(const PolderIlu *ilu, PetscInt b, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], IluWork *w)
@@ -199,17 +225,10 @@ void PolderIluRound_Host(const PolderIlu *ilu, const PetscScalar val[], float ro
   }
 }
 
-void PolderIluWidths_Host(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[])
+void PolderIluCount_Host(const PolderIlu *ilu, const PetscScalar val[], PetscInt entries[])
 {
-  const PetscInt slices = (ilu->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
-
-  for (int t = 0; t < 2; ++t) {
-    for (PetscInt i = 0; i < ilu->nrow; ++i) {
-      PetscInt *w = &width[t * slices + i / POLDER_ILU_SLICE];
-
-      *w = PetscMax(*w, PolderIluCountRow(ilu, t, i, val));
-    }
-  }
+  for (int t = 0; t < 2; ++t)
+    for (PetscInt i = 0; i < ilu->nrow; ++i) entries[t * ilu->nrow + i] = PolderIluCountRow(ilu, t, i, val);
 }
 
 void PolderIluPack_Host(const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[])
@@ -228,12 +247,6 @@ void PolderIluPack_Host(const PolderIlu *ilu, const PetscScalar val[], const Pol
 #include "ilusolve.h"
 #undef ILU_VALUE
 #undef ILU_NAME
-
-void PolderIluCompact_Host(const PolderIlu *ilu, PetscBool single, const void *val, PolderIluCompact *compact)
-{
-  if (single) PolderIluMakeCompactSingle(ilu, (const float *)val, compact);
-  else PolderIluMakeCompactDouble(ilu, (const PetscScalar *)val, compact);
-}
 
 void PolderIluSolve_Host(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v)
 {

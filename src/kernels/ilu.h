@@ -4,7 +4,8 @@
 
   The rows of a block are numbered in the order of levels. A level follows those of the rows that its rows depend on, in L or in the transpose of U. So the rows
   of a level can be solved for in parallel, forward in this order and backward in the reverse. All blocks lie in one set of arrays, block after block. The
-  entries of a triangle are interleaved: entry k of row i is at start[i / 32] + 32 k + i % 32.
+  entries of a triangle are interleaved in slices of 32 rows: entry k of row i is at start[i / 32] + 32 k + i % 32. A few long rows would fill their slices with
+  entries that are none, so slices can also be stored row after row: PolderIluSpanOf() says where the entries of a row are.
 */
 #pragma once
 
@@ -12,22 +13,17 @@
 
 #define POLDER_ILU_SLICE 32
 
-/* The entries of the factors that are not zero, row after row: row i of triangle t has ptr[t][i] .. ptr[t][i + 1] of col[] and of val[], in their precision */
 typedef struct {
-  PetscInt *ptr[2], *col;
-  void     *val;
-} PolderIluCompact;
-
-typedef struct {
-  PetscInt                nblock, nrow, nz;         /* nz: entries of both triangles, with those that only fill slices */
-  PetscInt                largest, widest, deepest; /* the most rows of a block, rows of a level, levels of a block */
-  const PetscInt         *row;                      /* [nblock + 1] first row of each block */
-  const PetscInt         *level;                    /* [nblock + 1] first level of each block */
-  const PetscInt         *first;                    /* [level[nblock] + 1] first row of each level */
-  const PetscInt         *start[2];                 /* strictly lower, strictly upper: [number of slices + 1] first entry of each slice */
-  const PetscInt         *col;     /* [nz] row numbers within the block, ascending; an entry that only fills the slice has the number of its own row */
-  const PetscInt         *source;  /* [nz + nrow] position in the values of the matrix of each entry and then of each diagonal entry; -1: none */
-  const PolderIluCompact *compact; /* on the host: what solves by levels read in place of the slices; NULL: nothing */
+  PetscInt        nblock, nrow, nz;         /* nz: entries of both triangles, with those that only fill slices */
+  PetscInt        largest, widest, deepest; /* the most rows of a block, rows of a level, levels of a block */
+  const PetscInt *row;                      /* [nblock + 1] first row of each block */
+  const PetscInt *level;                    /* [nblock + 1] first level of each block */
+  const PetscInt *first;                    /* [level[nblock] + 1] first row of each level */
+  const PetscInt *start[2];                 /* strictly lower, strictly upper: [number of slices + 1] first entry of each slice */
+  const PetscInt *apart;   /* [2 slices] a of each slice; 0: interleaved; else its rows begin at apart[a], apart[a + 1], ... NULL: all interleaved */
+  const PetscInt *col;     /* [nz] row numbers within the block, ascending; an entry that only fills the slice has the number of its own row */
+  const PetscInt *source;  /* [nz + nrow] position in the values of the matrix of each entry and then of each diagonal entry; -1: none */
+  PetscBool       inorder; /* a host solves for row after row in place of levels */
 } PolderIlu;
 
 typedef struct {
@@ -58,12 +54,11 @@ PETSC_INTERN void   PolderIluRound_Host(const PolderIlu *ilu, const PetscScalar 
 POLDER_LAUNCHER int PolderIluRound_CUDA(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream);
 
 /*
-  Factors without their zeros, on the same rows and levels. width[t slices + s] <- the most entries that are not zero of a row of slice s of triangle t, zeroed
-  before; to->start[] and to->nz follow from them; col[to->nz] and packed[to->nz + nrow] <- these entries, where an entry that only fills the slice has a column
-  of the row
+  Factors without their zeros, on the same rows and levels. entries[t nrow + i] <- how many entries of row i of triangle t are not zero; the slices of `to`
+  follow from them; col[to->nz] and packed[to->nz + nrow] <- these entries, where an entry that only fills the slice has a column of the row
 */
-PETSC_INTERN void   PolderIluWidths_Host(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[]);
-POLDER_LAUNCHER int PolderIluWidths_CUDA(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[], PolderStream stream);
+PETSC_INTERN void   PolderIluCount_Host(const PolderIlu *ilu, const PetscScalar val[], PetscInt entries[]);
+POLDER_LAUNCHER int PolderIluCount_CUDA(const PolderIlu *ilu, const PetscScalar val[], PetscInt entries[], PolderStream stream);
 PETSC_INTERN void   PolderIluPack_Host(const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[]);
 POLDER_LAUNCHER int PolderIluPack_CUDA(const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[],
                                        PolderStream stream);
@@ -80,11 +75,6 @@ typedef struct {
   PetscScalar       *sweepx[2]; /* [nrow] work of the sweeps */
 } PolderIluVectors;
 
-/*
-  The entries of val[] in compact form, on the host; compact->col = NULL: only compact->ptr, from which the sizes follow. Where levels have few rows a slice is
-  read in pieces, each of which touches the memory of all of it
-*/
-PETSC_INTERN void PolderIluCompact_Host(const PolderIlu *ilu, PetscBool single, const void *val, PolderIluCompact *compact);
 /*
   U^-1 D^-1 L^-1 of each block; single: val[] is float. n sweeps in place of T^-1 b, T = I + N: x_0 = b, x_k+1 = b - N x_k, which is b - N b + ... of
   n + 1 terms; so U = L^T gives a symmetric operator

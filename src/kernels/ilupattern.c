@@ -48,19 +48,26 @@ void PolderIluNumberLevels_Host(const PolderIluGraph *g, const PetscInt first[],
     for (PetscInt p = g->block[b]; p < g->block[b + 1]; ++p) level[p] += first[b];
 }
 
-void PolderIluPatternWidths_Host(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all)
+void PolderIluWidths_Host(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt sum[])
 {
-  const PetscInt slices = (nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+  const PetscInt slices = PolderIluSlices(nrow);
 
   for (int t = 0; t < 2; ++t) {
     for (PetscInt p = 0; p < nrow; ++p) {
-      const PetscInt n = entries[t * nrow + p];
-      PetscInt      *w = &width[t * slices + number[p] / POLDER_ILU_SLICE];
+      const PetscInt n = entries[t * nrow + p], s = t * slices + (number ? number[p] : p) / POLDER_ILU_SLICE;
 
-      *w = PetscMax(*w, n);
-      *all += n;
+      width[s] = PetscMax(width[s], n);
+      sum[s] += n;
     }
   }
+}
+
+void PolderIluPoint_Host(PetscInt nrow, const PetscInt entries[], const PetscInt order[], const PetscInt start[], PetscInt apart[])
+{
+  const PetscInt slices = PolderIluSlices(nrow);
+
+  for (int t = 0; t < 2; ++t)
+    for (PetscInt s = 0; s < slices; ++s) PolderIluPoint(nrow, entries, order, t, s, start[t * (slices + 1) + s], apart);
 }
 
 void PolderIluPattern_Host(const PolderIluGraph *g, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[], PetscInt source[])

@@ -35,15 +35,22 @@ PETSC_INTERN void   PolderIluNumberLevels_Host(const PolderIluGraph *, const Pet
 POLDER_LAUNCHER int PolderIluNumberLevels_CUDA(const PolderIluGraph *, const PetscInt first[], PetscInt level[], PolderStream stream);
 
 /*
-  number[p]: which of nrow rows block row p is in the order of levels. width[t slices + s] <- the most entries[] of a row of slice s in triangle t, *all <- the
-  sum of entries[]; zero before
+  number[p]: which of nrow rows block row p is in the order of levels, NULL: number[p] = p. width[t slices + s] and sum[t slices + s] <- the most entries[] of a
+  row of slice s in triangle t, and their sum; zero before
 */
-PETSC_INTERN void   PolderIluPatternWidths_Host(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all);
-POLDER_LAUNCHER int PolderIluPatternWidths_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all,
-                                                PolderStream stream);
+PETSC_INTERN void   PolderIluWidths_Host(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt sum[]);
+POLDER_LAUNCHER int PolderIluWidths_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt sum[],
+                                         PolderStream stream);
 /*
-  order[number[p]] = p. place: number[] of the block row of each column of the matrix, which is number[] without column[]. ilu has the sizes and start[];
-  col[nz] and source[nz + nrow] <- its arrays of these names
+  apart[2 slices] says which slices are stored row after row, and the pointers that belong to these are written behind it. order[number[p]] = p;
+  start[2 (slices + 1)]: where the slices of both triangles begin
+*/
+PETSC_INTERN void   PolderIluPoint_Host(PetscInt nrow, const PetscInt entries[], const PetscInt order[], const PetscInt start[], PetscInt apart[]);
+POLDER_LAUNCHER int PolderIluPoint_CUDA(PetscInt nrow, const PetscInt entries[], const PetscInt order[], const PetscInt start[], PetscInt apart[],
+                                        PolderStream stream);
+/*
+  place: number[] of the block row of each column of the matrix, which is number[] without column[]. ilu has the sizes, start[] and
+  apart[]; col[nz] and source[nz + nrow] <- its arrays of these names
 */
 PETSC_INTERN void   PolderIluPattern_Host(const PolderIluGraph *, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[],
                                           PetscInt source[]);

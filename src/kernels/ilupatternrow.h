@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ilupattern.h"
-#include "labelrow.h"
+#include "iluspan.h"
 
 /* The block of entry n of an ascending list of first entries */
 POLDER_ROW PetscInt PolderIluBlockOf(PetscInt nblock, const PetscInt block[], PetscInt n)
@@ -37,33 +37,33 @@ POLDER_ROW PetscInt PolderIluSource(const PolderIluGraph *g, PetscInt p, PetscIn
 /* Rows up to this width are sorted as their entries come, which are nearly in order */
 #define POLDER_ILU_NARROW 64
 
-/* Sorts n pairs, a slice apart, by their columns: Shell's method */
-POLDER_ROW void PolderIluSort(PetscInt n, PetscInt col[], PetscInt source[])
+/* Sorts n pairs, a step apart, by their columns: Shell's method */
+POLDER_ROW void PolderIluSort(PetscInt n, PetscInt step, PetscInt col[], PetscInt source[])
 {
   PetscInt gap = 1;
 
   while (3 * gap + 1 < n) gap = 3 * gap + 1;
   for (; gap > 0; gap /= 3) {
     for (PetscInt k = gap; k < n; ++k) {
-      const PetscInt c = col[k * POLDER_ILU_SLICE], s = source[k * POLDER_ILU_SLICE];
+      const PetscInt c = col[k * step], s = source[k * step];
       PetscInt       l = k;
 
-      for (; l >= gap && col[(l - gap) * POLDER_ILU_SLICE] > c; l -= gap) {
-        col[l * POLDER_ILU_SLICE]    = col[(l - gap) * POLDER_ILU_SLICE];
-        source[l * POLDER_ILU_SLICE] = source[(l - gap) * POLDER_ILU_SLICE];
+      for (; l >= gap && col[(l - gap) * step] > c; l -= gap) {
+        col[l * step]    = col[(l - gap) * step];
+        source[l * step] = source[(l - gap) * step];
       }
-      col[l * POLDER_ILU_SLICE]    = c;
-      source[l * POLDER_ILU_SLICE] = s;
+      col[l * step]    = c;
+      source[l * step] = s;
     }
   }
 }
 
-/* Puts a pair behind others, a slice apart, which begin at `first` and end before `at`; narrow: and where it belongs among them */
-POLDER_ROW void PolderIluInsert(PetscBool narrow, PetscInt first, PetscInt at, PetscInt c, PetscInt s, PetscInt col[], PetscInt source[])
+/* Puts a pair at `at`, behind the others of a row; narrow: and where it belongs among them */
+POLDER_ROW void PolderIluInsert(PetscBool narrow, const PolderIluSpan *row, PetscInt at, PetscInt c, PetscInt s, PetscInt col[], PetscInt source[])
 {
-  for (; narrow && at > first && col[at - POLDER_ILU_SLICE] > c; at -= POLDER_ILU_SLICE) {
-    col[at]    = col[at - POLDER_ILU_SLICE];
-    source[at] = source[at - POLDER_ILU_SLICE];
+  for (; narrow && at > row->p && col[at - row->step] > c; at -= row->step) {
+    col[at]    = col[at - row->step];
+    source[at] = source[at - row->step];
   }
   col[at]    = c;
   source[at] = s;
@@ -73,12 +73,12 @@ POLDER_ROW void PolderIluInsert(PetscBool narrow, PetscInt first, PetscInt at, P
 POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *ilu, PetscInt r0, PetscInt r1, PetscInt a, const PetscInt order[],
                                     const PetscInt place[], PetscInt col[], PetscInt source[])
 {
-  const PetscInt  p = order[a], s = a / POLDER_ILU_SLICE, lane = a % POLDER_ILU_SLICE, most = POLDER_ILU_NARROW * POLDER_ILU_SLICE;
-  const PetscInt *e = PolderIluEntries(g, p), *of = g->column ? place : place + p, first[2] = {ilu->start[0][s] + lane, ilu->start[1][s] + lane};
-  const PetscInt  end[2]    = {ilu->start[0][s + 1], ilu->start[1][s + 1]};
-  const PetscBool narrow[2] = {(PetscBool)(end[0] - first[0] <= most), (PetscBool)(end[1] - first[1] <= most)};
-  PetscInt        at[2] = {first[0], first[1]}, diagonal = -1;
+  const PetscInt      p = order[a], *e = PolderIluEntries(g, p), *of = g->column ? place : place + p;
+  const PolderIluSpan row[2] = {PolderIluSpanOf(ilu, 0, a), PolderIluSpanOf(ilu, 1, a)};
+  PetscBool           narrow[2];
+  PetscInt            at[2] = {row[0].p, row[1].p}, diagonal = -1;
 
+  for (int t = 0; t < 2; ++t) narrow[t] = (PetscBool)(row[t].end - row[t].p <= POLDER_ILU_NARROW * row[t].step);
   for (PetscInt k = e[0]; k < e[1]; ++k) {
     const PetscInt c = of[g->j[k]];
     const int      t = c > a;
@@ -86,14 +86,14 @@ POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *il
     if (c < r0 || c >= r1) continue;
     if (c == a) diagonal = PolderIluSource(g, p, k);
     else {
-      PolderIluInsert(narrow[t], first[t], at[t], c - r0, PolderIluSource(g, p, k), col, source);
-      at[t] += POLDER_ILU_SLICE;
+      PolderIluInsert(narrow[t], &row[t], at[t], c - r0, PolderIluSource(g, p, k), col, source);
+      at[t] += row[t].step;
     }
   }
   source[ilu->nz + a] = diagonal;
   for (int t = 0; t < 2; ++t) {
-    if (!narrow[t]) PolderIluSort((at[t] - first[t]) / POLDER_ILU_SLICE, col + first[t], source + first[t]);
-    for (PetscInt l = at[t]; l < end[t]; l += POLDER_ILU_SLICE) {
+    if (!narrow[t]) PolderIluSort((at[t] - row[t].p) / row[t].step, row[t].step, col + row[t].p, source + row[t].p);
+    for (PetscInt l = at[t]; l < row[t].end; l += row[t].step) {
       col[l]    = a - r0;
       source[l] = -1;
     }
@@ -103,10 +103,10 @@ POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *il
 /* Lane a without a row, a >= nrow, gets entries that only fill its slice */
 POLDER_ROW void PolderIluPatternLane(const PolderIlu *ilu, PetscInt a, PetscInt col[], PetscInt source[])
 {
-  const PetscInt s = a / POLDER_ILU_SLICE;
-
   for (int t = 0; t < 2; ++t) {
-    for (PetscInt l = ilu->start[t][s] + a % POLDER_ILU_SLICE; l < ilu->start[t][s + 1]; l += POLDER_ILU_SLICE) {
+    const PolderIluSpan row = PolderIluSpanOf(ilu, t, a);
+
+    for (PetscInt l = row.p; l < row.end; l += row.step) {
       col[l]    = 0;
       source[l] = -1;
     }

@@ -1,22 +1,22 @@
 /* Row bodies of the incomplete factorisation that host and device share. */
 #pragma once
 
-#include "ilu.h"
-#include "labelrow.h"
+#include "iluspan.h"
 #include <float.h>
 #include <math.h>
 
 /* Row i of the factors <- row i of the matrix; returns the sum of its absolute values, which is not finite when an entry is not */
 POLDER_ROW PetscReal PolderIluFillRow(const PolderIlu *ilu, PetscInt i, const PetscScalar aa[], PetscScalar val[])
 {
-  const PetscInt s      = i / POLDER_ILU_SLICE;
   const PetscInt source = ilu->source[ilu->nz + i];
   PetscScalar    v      = source < 0 ? 0 : aa[source];
   PetscReal      sum    = v < 0 ? -v : v;
 
   val[ilu->nz + i] = v;
   for (int t = 0; t < 2; ++t) {
-    for (PetscInt p = ilu->start[t][s] + i % POLDER_ILU_SLICE; p < ilu->start[t][s + 1]; p += POLDER_ILU_SLICE) {
+    const PolderIluSpan row = PolderIluSpanOf(ilu, t, i);
+
+    for (PetscInt p = row.p; p < row.end; p += row.step) {
       const PetscInt from = ilu->source[p];
 
       v      = from < 0 ? 0 : aa[from];
@@ -39,10 +39,10 @@ POLDER_ROW PetscBool PolderIluSmall(const PolderIluPivots *pivots, PetscScalar v
 /* D U -> U */
 POLDER_ROW void PolderIluScaleRow(const PolderIlu *ilu, PetscInt i, PetscScalar val[])
 {
-  const PetscInt    s       = i / POLDER_ILU_SLICE;
-  const PetscScalar inverse = val[ilu->nz + i];
+  const PolderIluSpan row     = PolderIluSpanOf(ilu, 1, i);
+  const PetscScalar   inverse = val[ilu->nz + i];
 
-  for (PetscInt p = ilu->start[1][s] + i % POLDER_ILU_SLICE; p < ilu->start[1][s + 1]; p += POLDER_ILU_SLICE) val[p] *= inverse;
+  for (PetscInt p = row.p; p < row.end; p += row.step) val[p] *= inverse;
 }
 
 /* The diagonal entry v of a row that sums to sum, moved away from zero or, where pivots must be positive, up */
@@ -62,13 +62,14 @@ POLDER_ROW PetscBool PolderIluPivotGood(const PolderIluPivots *pivots, PetscScal
 /* Row i in single precision; is it within its range? */
 POLDER_ROW PetscBool PolderIluRoundRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], float rounded[])
 {
-  const PetscInt s       = i / POLDER_ILU_SLICE;
-  const float    inverse = (float)val[ilu->nz + i];
-  PetscBool      good    = (PetscBool)(inverse <= FLT_MAX && inverse >= -FLT_MAX && (inverse == 0) == (val[ilu->nz + i] == 0));
+  const float inverse = (float)val[ilu->nz + i];
+  PetscBool   good    = (PetscBool)(inverse <= FLT_MAX && inverse >= -FLT_MAX && (inverse == 0) == (val[ilu->nz + i] == 0));
 
   rounded[ilu->nz + i] = inverse;
   for (int t = 0; t < 2; ++t) {
-    for (PetscInt p = ilu->start[t][s] + i % POLDER_ILU_SLICE; p < ilu->start[t][s + 1]; p += POLDER_ILU_SLICE) {
+    const PolderIluSpan row = PolderIluSpanOf(ilu, t, i);
+
+    for (PetscInt p = row.p; p < row.end; p += row.step) {
       rounded[p] = (float)val[p];
       if (!(rounded[p] <= FLT_MAX && rounded[p] >= -FLT_MAX)) good = PETSC_FALSE;
     }
@@ -79,30 +80,28 @@ POLDER_ROW PetscBool PolderIluRoundRow(const PolderIlu *ilu, PetscInt i, const P
 /* Entries of a row of triangle t that are not zero */
 POLDER_ROW PetscInt PolderIluCountRow(const PolderIlu *ilu, int t, PetscInt i, const PetscScalar val[])
 {
-  PetscInt n = 0;
+  const PolderIluSpan row = PolderIluSpanOf(ilu, t, i);
+  PetscInt            n   = 0;
 
-  for (PetscInt p = ilu->start[t][i / POLDER_ILU_SLICE] + i % POLDER_ILU_SLICE; p < ilu->start[t][i / POLDER_ILU_SLICE + 1]; p += POLDER_ILU_SLICE)
-    n += val[p] != 0;
+  for (PetscInt p = row.p; p < row.end; p += row.step) n += val[p] != 0;
   return n;
 }
 
 POLDER_ROW void PolderIluPackRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[])
 {
-  const PetscInt s = i / POLDER_ILU_SLICE, lane = i % POLDER_ILU_SLICE;
-
   packed[to->nz + i] = val[ilu->nz + i];
   for (int t = 0; t < 2; ++t) {
-    const PetscInt first = ilu->start[t][s] + lane;
-    PetscInt       q     = to->start[t][s] + lane;
+    const PolderIluSpan row = PolderIluSpanOf(ilu, t, i), less = PolderIluSpanOf(to, t, i);
+    PetscInt            q = less.p;
 
-    for (PetscInt p = first; p < ilu->start[t][s + 1]; p += POLDER_ILU_SLICE) {
+    for (PetscInt p = row.p; p < row.end; p += row.step) {
       if (val[p] == 0) continue;
       col[q]    = ilu->col[p];
       packed[q] = val[p];
-      q += POLDER_ILU_SLICE;
+      q += less.step;
     }
-    for (; q < to->start[t][s + 1]; q += POLDER_ILU_SLICE) {
-      col[q]    = ilu->col[first];
+    for (; q < less.end; q += less.step) {
+      col[q]    = row.p < row.end ? ilu->col[row.p] : 0;
       packed[q] = 0;
     }
   }

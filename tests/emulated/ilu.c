@@ -10,7 +10,7 @@ size_t PolderIluWork_CUDA(const PolderIlu *ilu)
 PolderEmulate(PolderIluFactor, (const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream), ilu,
               pivots, aa, val);
 PolderEmulate(PolderIluRound, (const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream), ilu, val, rounded, row);
-PolderEmulate(PolderIluWidths, (const PolderIlu *ilu, const PetscScalar val[], PetscInt width[], PolderStream stream), ilu, val, width);
+PolderEmulate(PolderIluCount, (const PolderIlu *ilu, const PetscScalar val[], PetscInt entries[], PolderStream stream), ilu, val, entries);
 PolderEmulate(PolderIluPack, (const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[], PolderStream stream),
               ilu, val, to, col, packed);
 PolderEmulate(PolderIluSolve, (const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v, PolderStream stream), ilu, single, val, v);
@@ -23,9 +23,10 @@ PolderEmulate(PolderIluGather, (PetscInt n, const PetscInt list[], const PetscIn
 PolderEmulate(PolderIluLevels, (const PolderIluGraph *g, PetscInt level[], PetscInt number[], PetscInt entries[], PolderStream stream), g, level, number,
               entries);
 PolderEmulate(PolderIluNumberLevels, (const PolderIluGraph *g, const PetscInt first[], PetscInt level[], PolderStream stream), g, first, level);
-PolderEmulate(PolderIluPatternWidths,
-              (PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt64 *all, PolderStream stream), nrow, entries, number,
-              width, all);
+PolderEmulate(PolderIluWidths, (PetscInt nrow, const PetscInt entries[], const PetscInt number[], PetscInt width[], PetscInt sum[], PolderStream stream), nrow,
+              entries, number, width, sum);
+PolderEmulate(PolderIluPoint, (PetscInt nrow, const PetscInt entries[], const PetscInt order[], const PetscInt start[], PetscInt apart[], PolderStream stream),
+              nrow, entries, order, start, apart);
 PolderEmulate(PolderIluPattern,
               (const PolderIluGraph *g, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[], PetscInt source[],
                PolderStream stream),

@@ -6,20 +6,23 @@ static const char help[] = "Incomplete factors on the device against their host 
 typedef struct {
   PetscInt n, perrow, blocks, levels, overlap;
   PetscInt reach; /* columns lie this far from the diagonal at most */
+  PetscInt dense; /* so many rows and columns have an entry with every third row */
 } Case;
 static const Case Cases[] = {
-  {0,      3, 1,  0, 0, 5    },
-  {1,      3, 1,  0, 0, 5    },
-  {31,     3, 2,  1, 0, 31   },
-  {32,     3, 1,  2, 0, 5    },
-  {33,     0, 1,  0, 0, 5    },
-  {257,    6, 7,  1, 1, 257  },
-  {1025,   4, 40, 2, 2, 30   },
-  {4000,   5, 13, 0, 1, 4000 },
-  {40000,  3, 40, 0, 0, 40000},
-  {40000,  2, 1,  0, 0, 20   }, /* global memory, narrow levels */
-  {60000,  2, 1,  0, 0, 60000}, /* wide levels: a launch each */
-  {100000, 3, 3,  1, 0, 90000}
+  {0,      3, 1,  0, 0, 5,     0},
+  {1,      3, 1,  0, 0, 5,     0},
+  {31,     3, 2,  1, 0, 31,    0},
+  {32,     3, 1,  2, 0, 5,     0},
+  {33,     0, 1,  0, 0, 5,     0},
+  {257,    6, 7,  1, 1, 257,   0},
+  {1025,   4, 40, 2, 2, 30,    0},
+  {4000,   5, 13, 0, 1, 4000,  0},
+  {40000,  3, 40, 0, 0, 40000, 0},
+  {3000,   3, 1,  0, 0, 3000,  3}, /* rows that are stored apart */
+  {5000,   2, 2,  0, 0, 100,   2},
+  {40000,  2, 1,  0, 0, 20,    0}, /* global memory, narrow levels */
+  {60000,  2, 1,  0, 0, 60000, 0}, /* wide levels: a launch each */
+  {100000, 3, 3,  1, 0, 90000, 0}
 };
 
 /* Random rows with a diagonal that dominates */
@@ -36,6 +39,14 @@ static PetscErrorCode CreateMatrix(const Case *c, Mat *A)
     }
     PetscCall(MatSetValue(*A, i, i, 2 + c->perrow + Number(), INSERT_VALUES));
   }
+  for (PetscInt k = 1; k <= c->dense; ++k) {
+    const PetscInt i = k * c->n / (c->dense + 1);
+
+    for (PetscInt j = 0; j < c->n; j += j + 3 == i ? 6 : 3) {
+      PetscCall(MatSetValue(*A, i, j, Number() / c->n, INSERT_VALUES));
+      PetscCall(MatSetValue(*A, j, i, Number() / c->n, INSERT_VALUES));
+    }
+  }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -45,6 +56,7 @@ static PetscErrorCode CreateMatrix(const Case *c, Mat *A)
 static PetscErrorCode CreatePatterns(const Case *c, Mat A, PetscBool sums, PC *pc, PolderIlu *device, PetscInt *there[])
 {
   PC_NRAS *nras;
+  NRASAt   at = {0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscDLLibraryRegister_polder());
@@ -59,14 +71,10 @@ static PetscErrorCode CreatePatterns(const Case *c, Mat A, PetscBool sums, PC *p
   nras->set.form      = sums ? PC_NRAS_ADDITIVE : PC_NRAS_RESTRICTED;
   PetscCall(PCSetUp(*pc));
   for (int k = 0; k < NRAS_NARRAY; ++k) PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nras->length[k], nras->at[0].array[k], &there[k]));
-  *device          = nras->at[0].ilu;
-  device->row      = there[NRAS_ROW];
-  device->level    = there[NRAS_LEVEL];
-  device->first    = there[NRAS_FIRST];
-  device->start[0] = there[NRAS_LOWER];
-  device->start[1] = there[NRAS_UPPER];
-  device->col      = there[NRAS_COL];
-  device->source   = there[NRAS_SOURCE];
+  at.ilu = nras->at[0].ilu;
+  PetscCall(PetscArraycpy(at.array, there, NRAS_NARRAY));
+  PCNRASPointToArrays(nras, &at);
+  *device = at.ilu;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,9 +92,11 @@ static PetscInt WrongFactors(const PolderIlu *ilu, const PetscScalar a[], const 
   PetscInt wrong = Wrong(ilu->nrow, a + ilu->nz, b + ilu->nz, 1e-12);
 
   for (int t = 0; t < 2; ++t)
-    for (PetscInt i = 0; i < ilu->nrow; ++i)
-      for (PetscInt p = ilu->start[t][i / POLDER_ILU_SLICE] + i % POLDER_ILU_SLICE; p < ilu->start[t][i / POLDER_ILU_SLICE + 1]; p += POLDER_ILU_SLICE)
-        wrong += !(PetscAbsScalar(a[p] - b[p]) <= 1e-12);
+    for (PetscInt i = 0; i < ilu->nrow; ++i) {
+      const PolderIluSpan row = PolderIluSpanOf(ilu, t, i);
+
+      for (PetscInt p = row.p; p < row.end; p += row.step) wrong += !(PetscAbsScalar(a[p] - b[p]) <= 1e-12);
+    }
   return wrong;
 }
 
@@ -404,57 +414,55 @@ static PetscErrorCode TestSolve(PETSC_UNUSED void *work, PolderStream stream)
 }
 
 /* Factors of which some entries are zero, whole rows of them among these, at both places; poison stays where no row is */
-static PetscErrorCode Pack(const PolderIlu *here, const PolderIlu *there, const PetscScalar factors[], PolderStream stream, PetscInt wrong[])
+static PetscErrorCode Pack(const PC_NRAS *nras, const PolderIlu *const ilu[2], const PetscScalar factors[], PetscInt wrong[])
 {
-  const PetscInt slices = (here->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
-  const size_t   total  = (size_t)(here->nz + here->nrow);
-  PolderIlu      to[2]  = {*here, *there};
-  PetscInt      *width[2], *widthd, *start, *startd, *col[2], *cold, nz = 0;
-  PetscScalar   *val, *vald, *packed[2], *packedd;
+  const PetscInt nrow = ilu[0]->nrow, nz = ilu[0]->nz;
+  PetscInt      *entries[2], *col[2];
+  PetscScalar   *val, *packed[2];
+  NRASSlices     slices[2];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc4(total, &val, 2 * slices + 2, &start, 2 * slices, &width[0], 2 * slices, &width[1]));
-  for (size_t p = 0; p < total; ++p) val[p] = Next(3) && (p % POLDER_ILU_SLICE != 7) ? factors[p] : 0;
-  for (PetscInt s = 0; s < 2 * slices; ++s) width[0][s] = 0;
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * total, val, &vald));
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(2 * slices), width[0], &widthd));
-  PolderIluWidths_Host(here, val, width[0]);
-  PolderLaunch(PolderIluWidths_CUDA(there, vald, widthd, stream));
-  PetscCall(PolderDeviceToHost(width[1], widthd, sizeof(PetscInt) * (size_t)(2 * slices)));
-  for (PetscInt s = 0; s < 2 * slices; ++s) wrong[0] += width[0][s] != width[1][s];
-  for (int t = 0; t < 2; ++t) {
-    for (PetscInt s = 0; s <= slices; ++s) {
-      start[t * (slices + 1) + s] = nz;
-      if (s < slices) nz += POLDER_ILU_SLICE * width[0][t * slices + s];
-    }
-  }
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(2 * slices + 2), start, &startd));
+  PetscCall(PetscMalloc1(nz + nrow, &val));
+  for (PetscInt p = 0; p < nz + nrow; ++p) val[p] = Next(3) && (p % POLDER_ILU_SLICE != 7) ? factors[p] : 0;
   for (int d = 0; d < 2; ++d) {
-    to[d].nz = nz;
-    for (int t = 0; t < 2; ++t) to[d].start[t] = (d ? startd : start) + t * (slices + 1);
-    PetscCall(PetscMalloc2(nz, &col[d], nz + here->nrow, &packed[d]));
-    for (PetscInt p = 0; p < nz + here->nrow; ++p) packed[d][p] = -7;
-    for (PetscInt p = 0; p < nz; ++p) col[d][p] = -7;
+    const PolderPlace *place = PolderPlaceOf((PetscBool)d);
+    PolderIlu          to    = *ilu[d];
+    PetscScalar       *from, *none;
+    PetscInt          *nowhere;
+
+    PetscCall(PolderPlaceUpload(place, sizeof(PetscScalar) * (size_t)(nz + nrow), val, &from));
+    PetscCall(PolderPlaceMalloc(place, 2 * nrow, &entries[d]));
+    PolderRun(place, PolderIluCount, ilu[d], from, entries[d]);
+    PetscCall(PCNRASCutSlices(nras, place, nrow, entries[d], NULL, NULL, &slices[d]));
+    PCNRASPointToSlices(&slices[d], &to);
+    PetscCall(PetscMalloc2(to.nz, &nowhere, to.nz + nrow, &none));
+    for (PetscInt p = 0; p < to.nz; ++p) nowhere[p] = -7;
+    for (PetscInt p = 0; p < to.nz + nrow; ++p) none[p] = -7;
+    PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)to.nz, nowhere, &col[d]));
+    PetscCall(PolderPlaceUpload(place, sizeof(PetscScalar) * (size_t)(to.nz + nrow), none, &packed[d]));
+    PetscCall(PetscFree2(nowhere, none));
+    PolderRun(place, PolderIluPack, ilu[d], from, &to, col[d], packed[d]);
+    PetscCall((*place->free)(&from));
   }
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nz, col[1], &cold));
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)(nz + here->nrow), packed[1], &packedd));
-  PolderIluPack_Host(here, val, &to[0], col[0], packed[0]);
-  PolderLaunch(PolderIluPack_CUDA(there, vald, &to[1], cold, packedd, stream));
-  PetscCall(PolderDeviceToHost(col[1], cold, sizeof(PetscInt) * (size_t)nz));
-  PetscCall(PolderDeviceToHost(packed[1], packedd, sizeof(PetscScalar) * (size_t)(nz + here->nrow)));
-  for (PetscInt p = 0; p < nz; ++p) wrong[1] += col[0][p] != col[1][p];
-  for (PetscInt p = 0; p < nz + here->nrow; ++p) wrong[1] += packed[0][p] != packed[1][p];
-  for (int d = 0; d < 2; ++d) PetscCall(PetscFree2(col[d], packed[d]));
-  PetscCall(PetscFree4(val, start, width[0], width[1]));
-  PetscCall(PolderDeviceFree(&vald));
-  PetscCall(PolderDeviceFree(&widthd));
-  PetscCall(PolderDeviceFree(&startd));
-  PetscCall(PolderDeviceFree(&cold));
-  PetscCall(PolderDeviceFree(&packedd));
+  PetscCall(SameIndices("entries", 2 * nrow, entries[0], entries[1], &wrong[0]));
+  PetscCall(SameIndices("start", slices[0].nstart, slices[0].start, slices[1].start, &wrong[0]));
+  PetscCall(SameIndices("apart", slices[0].napart, slices[0].apart, slices[1].apart, &wrong[0]));
+  PetscCall(SameIndices("columns", slices[0].nz, col[0], col[1], &wrong[1]));
+  PetscCall(SameScalars("values", slices[0].nz + nrow, packed[0], packed[1], 0, &wrong[1]));
+  for (int d = 0; d < 2; ++d) {
+    const PolderPlace *place = PolderPlaceOf((PetscBool)d);
+
+    PetscCall((*place->free)(&entries[d]));
+    PetscCall((*place->free)(&slices[d].start));
+    PetscCall((*place->free)(&slices[d].apart));
+    PetscCall((*place->free)(&col[d]));
+    PetscCall((*place->free)(&packed[d]));
+  }
+  PetscCall(PetscFree(val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestPack(PETSC_UNUSED void *work, PolderStream stream)
+static PetscErrorCode TestPack(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
   PetscInt wrong[2] = {0};
 
@@ -470,7 +478,7 @@ static PetscErrorCode TestPack(PETSC_UNUSED void *work, PolderStream stream)
     PetscCall(CreateMatrix(&Cases[k], &A));
     PetscCall(CreatePatterns(&Cases[k], A, PETSC_FALSE, &pc, &there, arrays));
     here = &((PC_NRAS *)pc->data)->at[0];
-    PetscCall(Pack(&here->ilu, &there, (const PetscScalar *)here->val, stream, wrong));
+    PetscCall(Pack((PC_NRAS *)pc->data, (const PolderIlu *const[]){&here->ilu, &there}, (const PetscScalar *)here->val, wrong));
     PetscCall(DestroyPatterns(&pc, arrays));
     PetscCall(MatDestroy(&A));
   }

@@ -5,6 +5,7 @@
 #include "core/place.h"
 #include "deflation/deflationspace.h"
 #include "kernels/ilupattern.h"
+#include "kernels/iluspan.h"
 #include "mat/csr.h"
 #include "mat/halo.h"
 #include <petsc/private/pcimpl.h>
@@ -74,8 +75,8 @@ enum {
   NRAS_ROW,
   NRAS_LEVEL,
   NRAS_FIRST,
-  NRAS_LOWER,
-  NRAS_UPPER,
+  NRAS_START, /* of both triangles */
+  NRAS_APART, /* length 0: all slices are interleaved */
   NRAS_COL,
   NRAS_SOURCE,
   NRAS_FROM,
@@ -85,16 +86,22 @@ enum {
   NRAS_NARRAY
 };
 
+/* The slices of both triangles: start[2 (number of slices + 1)] and apart[napart] of PolderIlu at a place, and how many entries rows have in all */
+typedef struct {
+  PetscInt   nz, nstart, napart, *start, *apart;
+  PetscInt64 entries;
+} NRASSlices;
+
 /* At a place */
 typedef struct {
-  PolderIlu        ilu, kept; /* kept: what is solved with; without dropping the same */
-  PetscInt        *keptstart, *keptcol;
-  PolderIluCompact compact; /* of kept, on the host, where levels have few rows */
-  PetscInt        *array[NRAS_NARRAY];
-  PetscScalar     *weight;                         /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
-  PetscScalar     *x, *sweepx[2], *ghost, *ghostz; /* work */
-  void            *val;
-  PetscBool        pattern, values; /* what is up to date */
+  PolderIlu    ilu, kept; /* kept: what is solved with; without dropping the same */
+  NRASSlices   keptslices;
+  PetscInt    *keptcol;
+  PetscInt    *array[NRAS_NARRAY];
+  PetscScalar *weight;                         /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
+  PetscScalar *x, *sweepx[2], *ghost, *ghostz; /* work */
+  void        *val;
+  PetscBool    pattern, values; /* what is up to date */
 } NRASAt;
 
 /* Of this process, for the view */
@@ -163,7 +170,12 @@ PETSC_INTERN PetscErrorCode PCNRASDirect(PC, const PolderPlace *, const PolderCS
 PETSC_INTERN PetscErrorCode PCNRASFill(PC, const PolderPlace *, const PolderCSR *, NRASBlocks *, PetscBool *done);
 /* The arrays of the factors at a place, from the entries of the blocks there; the rows of the blocks in the order of levels; counts */
 PETSC_INTERN PetscErrorCode PCNRASPattern(PC, const PolderPlace *, const PolderIluGraph *, NRASBlocks *);
-PETSC_INTERN void           PCNRASPointToArrays(NRASAt *);
+PETSC_INTERN void           PCNRASPointToArrays(const PC_NRAS *, NRASAt *);
+/* The slices for rows with so many entries, at a place; number, order: of the rows by block rows and of block rows by rows, NULL: they are the same */
+PETSC_INTERN PetscErrorCode PCNRASCutSlices(const PC_NRAS *, const PolderPlace *, PetscInt nrow, const PetscInt entries[], const PetscInt number[],
+                                            const PetscInt order[], NRASSlices *);
+/* The slices become those of the factors */
+PETSC_INTERN void PCNRASPointToSlices(const NRASSlices *, PolderIlu *);
 /* Raises PETSC_ERR_ARG_OUTOFRANGE unless a PetscInt counts to n */
 PETSC_INTERN PetscErrorCode PCNRASCheckEntries(PetscInt64 n);
 
@@ -182,6 +194,7 @@ PETSC_INTERN PetscErrorCode PCNRASComposeCalls(PC, PetscBool there);
 /* nrasdrop.c */
 /* *packed and at->kept <- the factors val[] without their zeros */
 PETSC_INTERN PetscErrorCode PCNRASPack(PC_NRAS *, const PolderPlace *, const PetscScalar val[], PetscScalar **packed);
+PETSC_INTERN PetscErrorCode PCNRASFreeKept(const PolderPlace *, NRASAt *);
 /* Copies the pattern of those factors from one place to another */
 PETSC_INTERN PetscErrorCode PCNRASCopyKept(PC_NRAS *, const PolderPlace *from, const PolderPlace *to);
 

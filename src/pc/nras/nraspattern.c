@@ -4,6 +4,12 @@
 #include "kernels/labels.h"
 #include "kernels/pairs.h"
 
+/* Fewer rows a level than this, and a host solves for row after row, from factors that are stored so */
+#define NRAS_THIN 8
+/* A slice is stored row after row when its longest row has more entries than the first of these and more than the second times the mean */
+#define NRAS_SHORT  16
+#define NRAS_PADDED 4
+
 PetscErrorCode PCNRASCheckEntries(PetscInt64 n)
 {
   PetscFunctionBegin;
@@ -83,48 +89,105 @@ static PetscErrorCode NRASLevels_Private(PC_NRAS *nras, const PolderPlace *place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The slices of both triangles: the arrays NRAS_LOWER and NRAS_UPPER, and the number of entries with those that only fill slices */
-static PetscErrorCode NRASSlices_Private(PC_NRAS *nras, const PolderPlace *place, PetscInt nrow, const PetscInt entries[], const PetscInt number[])
+/* Does a host solve for row after row? */
+static PetscBool NRASThin(const PC_NRAS *nras, PetscInt nrow)
 {
-  const PetscInt slices = (nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
-  PetscInt64     at     = 0, *all;
-  PetscInt      *width, *start;
+  return (PetscBool)(!nras->device && !nras->set.jacobi && nrow < NRAS_THIN * nras->counts.levels);
+}
+
+/* Which of n slices, the rows of each having at most width[] entries and sum[] in all, are stored row after row, and the lengths of the arrays */
+static PetscErrorCode NRASChooseApart_Private(PetscBool thin, PetscInt n, const PetscInt width[], const PetscInt sum[], PetscInt **apart, PetscInt *napart)
+{
+  PetscInt many = 0;
 
   PetscFunctionBegin;
-  PetscCall(NRASZeros_Private(place, 2 * (size_t)slices, &width));
-  PetscCall(PolderPlaceMalloc(place, 1, &all));
-  PetscCall((*place->zero)(all, sizeof(*all)));
-  PolderRun(place, PolderIluPatternWidths, nrow, entries, number, width, all);
-  PetscCall(PolderPlaceFetch(place, sizeof(*all), &all, &nras->counts.entries));
-  nras->counts.entries += nrow;
-  PetscCall(PetscMalloc1(2 * slices + 1, &start));
-  PetscCall(PolderPlaceFetch(place, sizeof(PetscInt) * 2 * (size_t)slices, &width, start));
-  for (PetscInt s = 0; s < 2 * slices; ++s) {
-    const PetscInt n = start[s];
+  PetscCall(PetscMalloc1(n, apart));
+  for (PetscInt s = 0; s < n; ++s) {
+    const PetscBool padded = (PetscBool)(width[s] > NRAS_SHORT && (PetscInt64)width[s] * POLDER_ILU_SLICE > NRAS_PADDED * (PetscInt64)sum[s]);
 
-    start[s] = (PetscInt)at;
-    at += (PetscInt64)n * POLDER_ILU_SLICE;
-    PetscCall(PCNRASCheckEntries(at + nrow));
+    (*apart)[s] = thin || padded ? n + many++ * (POLDER_ILU_SLICE + 1) : 0;
   }
-  start[2 * slices] = nras->at[place->device].ilu.nz = (PetscInt)at;
-  nras->counts.filled                                = at + nrow;
-  for (int t = 0; t < 2; ++t) {
-    nras->length[NRAS_LOWER + t] = slices + 1;
-    PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(slices + 1), start + t * slices, &nras->at[place->device].array[NRAS_LOWER + t]));
-  }
-  PetscCall(PetscFree(start));
+  *napart = many ? n + many * (POLDER_ILU_SLICE + 1) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PCNRASPointToArrays(NRASAt *at)
+PetscErrorCode PCNRASCutSlices(const PC_NRAS *nras, const PolderPlace *place, PetscInt nrow, const PetscInt entries[], const PetscInt number[],
+                               const PetscInt order[], NRASSlices *to)
 {
-  at->ilu.row      = at->array[NRAS_ROW];
-  at->ilu.level    = at->array[NRAS_LEVEL];
-  at->ilu.first    = at->array[NRAS_FIRST];
-  at->ilu.start[0] = at->array[NRAS_LOWER];
-  at->ilu.start[1] = at->array[NRAS_UPPER];
-  at->ilu.col      = at->array[NRAS_COL];
-  at->ilu.source   = at->array[NRAS_SOURCE];
+  const PetscInt slices = PolderIluSlices(nrow), n = 2 * slices;
+  PetscInt64     at = 0;
+  PetscInt      *there, *size, *start, *apart;
+
+  PetscFunctionBegin;
+  PetscCall(NRASZeros_Private(place, 2 * (size_t)n, &there));
+  PolderRun(place, PolderIluWidths, nrow, entries, number, there, there + n);
+  PetscCall(PetscMalloc2(2 * n, &size, n + 2, &start));
+  PetscCall(PolderPlaceFetch(place, sizeof(PetscInt) * 2 * (size_t)n, &there, size));
+  PetscCall(NRASChooseApart_Private(NRASThin(nras, nrow), n, size, size + n, &apart, &to->napart));
+  to->entries = 0;
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt s = t * slices; s < (t + 1) * slices; ++s) {
+      start[s + t] = (PetscInt)at;
+      at += apart[s] ? (PetscInt64)size[n + s] : (PetscInt64)size[s] * POLDER_ILU_SLICE;
+      to->entries += size[n + s];
+      PetscCall(PCNRASCheckEntries(at + nrow));
+    }
+    start[(t + 1) * slices + t] = (PetscInt)at;
+  }
+  to->nz     = (PetscInt)at;
+  to->nstart = n + 2;
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)to->nstart, start, &to->start));
+  PetscCall(PolderPlaceMalloc(place, to->napart, &to->apart));
+  if (to->napart) {
+    PetscCall(PolderPlacePut(place, n, apart, to->apart));
+    PolderRun(place, PolderIluPoint, nrow, entries, order, to->start, to->apart);
+  }
+  PetscCall(PetscFree(apart));
+  PetscCall(PetscFree2(size, start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PCNRASPointToSlices(const NRASSlices *slices, PolderIlu *ilu)
+{
+  ilu->nz       = slices->nz;
+  ilu->start[0] = slices->start;
+  ilu->start[1] = slices->start + slices->nstart / 2;
+  ilu->apart    = slices->napart ? slices->apart : NULL;
+}
+
+void PCNRASPointToArrays(const PC_NRAS *nras, NRASAt *at)
+{
+  const NRASSlices slices = {.nz     = at->ilu.nz,
+                             .nstart = nras->length[NRAS_START],
+                             .napart = nras->length[NRAS_APART],
+                             .start  = at->array[NRAS_START],
+                             .apart  = at->array[NRAS_APART]};
+
+  PCNRASPointToSlices(&slices, &at->ilu);
+  at->ilu.row    = at->array[NRAS_ROW];
+  at->ilu.level  = at->array[NRAS_LEVEL];
+  at->ilu.first  = at->array[NRAS_FIRST];
+  at->ilu.col    = at->array[NRAS_COL];
+  at->ilu.source = at->array[NRAS_SOURCE];
+}
+
+/* The arrays NRAS_START and NRAS_APART, and the number of entries with those that only fill slices */
+static PetscErrorCode NRASSlices_Private(PC_NRAS *nras, const PolderPlace *place, const PetscInt entries[], const PetscInt number[], const PetscInt order[])
+{
+  NRASAt    *at = &nras->at[place->device];
+  NRASSlices slices;
+
+  PetscFunctionBegin;
+  PetscCall(PCNRASCutSlices(nras, place, at->ilu.nrow, entries, number, order, &slices));
+  at->ilu.nz               = slices.nz;
+  at->ilu.inorder          = NRASThin(nras, at->ilu.nrow);
+  at->array[NRAS_START]    = slices.start;
+  at->array[NRAS_APART]    = slices.apart;
+  nras->length[NRAS_START] = slices.nstart;
+  nras->length[NRAS_APART] = slices.napart;
+  nras->counts.entries     = slices.entries + at->ilu.nrow;
+  nras->counts.filled      = (PetscInt64)slices.nz + at->ilu.nrow;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCNRASPattern(PC pc, const PolderPlace *place, const PolderIluGraph *graph, NRASBlocks *blocks)
@@ -150,13 +213,13 @@ PetscErrorCode PCNRASPattern(PC pc, const PolderPlace *place, const PolderIluGra
   PetscCall(NRASLevels_Private(nras, place, &g, entries, &order));
   PetscCall(PolderPlaceMalloc(place, g.nrow, &number));
   PolderRun(place, PolderIluInvert, g.nrow, order, number);
-  PetscCall(NRASSlices_Private(nras, place, g.nrow, entries, number));
+  PetscCall(NRASSlices_Private(nras, place, entries, number, order));
   PetscCall((*place->free)(&entries));
   nras->length[NRAS_COL]    = at->ilu.nz;
   nras->length[NRAS_SOURCE] = at->ilu.nz + g.nrow;
   PetscCall(PolderPlaceMalloc(place, at->ilu.nz, &at->array[NRAS_COL]));
   PetscCall(PolderPlaceMalloc(place, at->ilu.nz + g.nrow, &at->array[NRAS_SOURCE]));
-  PCNRASPointToArrays(at);
+  PCNRASPointToArrays(nras, at);
   PetscCall(PolderPlaceMalloc(place, g.nrow, &row));
   if (g.column) PolderRun(place, PolderIluGather, g.nrow, g.column, number, row);
   PolderRun(place, PolderIluPattern, &g, &at->ilu, order, g.column ? row : number, at->array[NRAS_COL], at->array[NRAS_SOURCE]);

@@ -9,19 +9,6 @@
 #define NRAS_SHIFT_FACTOR 4
 #define NRAS_SHIFT_LAST   5
 
-/* Fewer rows a level than this, and the host solves with compact factors */
-#define NRAS_THIN 8
-
-static PetscErrorCode NRASFreeCompact_Private(NRASAt *at)
-{
-  PetscFunctionBegin;
-  for (int t = 0; t < 2; ++t) PetscCall(PetscFree(at->compact.ptr[t]));
-  PetscCall(PetscFree(at->compact.col));
-  PetscCall(PetscFree(at->compact.val));
-  at->kept.compact = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCNRASFreeAt(PC_NRAS *nras, const PolderPlace *place)
 {
   NRASAt *at = &nras->at[place->device];
@@ -29,14 +16,12 @@ PetscErrorCode PCNRASFreeAt(PC_NRAS *nras, const PolderPlace *place)
   PetscFunctionBegin;
   for (int k = 0; k < NRAS_NARRAY; ++k) PetscCall((*place->free)(&at->array[k]));
   PetscCall((*place->free)(&at->weight));
-  PetscCall((*place->free)(&at->keptstart));
-  PetscCall((*place->free)(&at->keptcol));
+  PetscCall(PCNRASFreeKept(place, at));
   PetscCall((*place->free)(&at->x));
   for (int k = 0; k < 2; ++k) PetscCall((*place->free)(&at->sweepx[k]));
   PetscCall((*place->free)(&at->ghost));
   PetscCall((*place->free)(&at->ghostz));
   PetscCall((*place->free)(&at->val));
-  PetscCall(NRASFreeCompact_Private(at));
   PetscCall(PetscMemzero(at, sizeof(*at)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,7 +125,7 @@ static PetscErrorCode NRASPattern_Private(PC_NRAS *nras, const PolderPlace *plac
   }
   if (made->weight && !at->weight) PetscCall(NRASCopyArray_Private(nras, place, sizeof(PetscScalar) * (size_t)(o->n + o->nghost), made->weight, &at->weight));
   at->ilu = made->ilu;
-  PCNRASPointToArrays(at);
+  PCNRASPointToArrays(nras, at);
   at->kept = at->ilu;
   PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &at->x));
   for (int k = 0; k < 2 && nras->set.jacobi; ++k) PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &at->sweepx[k]));
@@ -322,25 +307,6 @@ static PetscErrorCode NRASAnswer_Private(PC pc, NRASProgress *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the host, where levels have few rows */
-static PetscErrorCode NRASCompact_Private(PC_NRAS *nras, const PolderPlace *place)
-{
-  NRASAt           *at   = &nras->at[place->device];
-  PolderIluCompact *c    = &at->compact;
-  const PetscInt    nrow = at->kept.nrow;
-
-  PetscFunctionBegin;
-  PetscCall(NRASFreeCompact_Private(at));
-  if (place->device || nras->set.jacobi || nrow >= NRAS_THIN * nras->counts.levels) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int t = 0; t < 2; ++t) PetscCall(PetscMalloc1(nrow + 1, &c->ptr[t]));
-  PolderIluCompact_Host(&at->kept, nras->set.single, at->val, c);
-  PetscCall(PetscMalloc1(c->ptr[1][nrow], &c->col));
-  PetscCall(PetscMalloc((nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)c->ptr[1][nrow], &c->val));
-  PolderIluCompact_Host(&at->kept, nras->set.single, at->val, c);
-  at->kept.compact = c;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The factors val[], which it takes, in the form in which they are solved with */
 static PetscErrorCode NRASKeep_Private(PC_NRAS *nras, const PolderPlace *place, PetscScalar *val, NRASProgress *p)
 {
@@ -426,7 +392,6 @@ PetscErrorCode PCNRASUpdate(PC pc, const PolderPlace *place)
   if (!at->pattern) PetscCall(NRASPattern_Private(nras, place));
   if (nras->at[other->device].values) PetscCall(NRASCopyFactors_Private(nras, other, place));
   else PetscCall(NRASFactorAt_Private(pc, place));
-  PetscCall(NRASCompact_Private(nras, place));
   at->values = (PetscBool)!pc->failedreason;
   PetscCall(PolderLogEnd(POLDER_NRASFactor, pc));
   PetscFunctionReturn(PETSC_SUCCESS);

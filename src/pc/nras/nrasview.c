@@ -11,14 +11,14 @@ static PetscInt64 NRASBytes(const PC_NRAS *nras)
 {
   const NRASAt    *at   = &nras->at[nras->place->device];
   const PolderIlu *ilu  = &at->ilu;
-  const PetscInt64 kept = at->kept.nz, compact = at->kept.compact ? at->compact.ptr[1][ilu->nrow] : 0;
+  const PetscInt64 kept = at->kept.nz;
   PetscInt64       ints = kept - ilu->nz, value = nras->set.single ? (PetscInt64)sizeof(float) : (PetscInt64)sizeof(PetscScalar), other;
 
   for (int k = 0; k < NRAS_NARRAY; ++k) ints += k == NRAS_SOURCE ? 0 : nras->length[k];
   other = (PetscInt64)ilu->nrow + nras->outer.nghost * (nras->length[NRAS_PTR] ? 2 : 1) + (at->weight ? nras->outer.n + nras->outer.nghost : 0);
+  if (nras->set.drop > 0) ints += at->keptslices.napart - nras->length[NRAS_APART];
   if (nras->set.jacobi) other += 2 * (PetscInt64)ilu->nrow;
-  if (at->kept.compact) ints += 2 * (PetscInt64)(ilu->nrow + 1) + compact;
-  return ints * (PetscInt64)sizeof(PetscInt) + value * (kept + ilu->nrow + compact) + other * (PetscInt64)sizeof(PetscScalar);
+  return ints * (PetscInt64)sizeof(PetscInt) + value * (kept + ilu->nrow) + other * (PetscInt64)sizeof(PetscScalar);
 }
 
 static PetscErrorCode NRASViewFactors_Private(PC pc, PetscViewer viewer)
