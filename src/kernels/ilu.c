@@ -139,7 +139,7 @@ static PetscInt PolderIluEliminateRow(const PolderIluPivots *pivots, PetscInt r0
       w.row[p] = 0;
       continue;
     }
-    if (n / ILU_LONGER > w.n - p) updates += PolderIluUpdateFew(&w, p, n, ucol, u, l, d);
+    if (PetscUnlikely(n / ILU_LONGER > w.n - p)) updates += PolderIluUpdateFew(&w, p, n, ucol, u, l, d);
     else {
       for (PetscInt q = 0; q < n; ++q) {
         const PetscInt k = w.at[ucol[q]];

@@ -58,46 +58,68 @@ POLDER_ROW void PolderIluSort(PetscInt n, PetscInt step, PetscInt col[], PetscIn
   }
 }
 
-/* Puts a pair at `at`, behind the others of a row; narrow: and where it belongs among them */
-POLDER_ROW void PolderIluInsert(PetscBool narrow, const PolderIluSpan *row, PetscInt at, PetscInt c, PetscInt s, PetscInt col[], PetscInt source[])
+/* A row of a triangle that is being filled: entries up to `at` are there; narrow: each goes where it belongs */
+typedef struct {
+  PolderIluSpan span;
+  PetscInt      at;
+  PetscBool     narrow;
+} PolderIluFilled;
+
+POLDER_ROW PolderIluFilled PolderIluBegin(const PolderIlu *ilu, int t, PetscInt a)
 {
-  for (; narrow && at > row->p && col[at - row->step] > c; at -= row->step) {
-    col[at]    = col[at - row->step];
-    source[at] = source[at - row->step];
+  PolderIluFilled row;
+
+  row.span   = PolderIluSpanOf(ilu, t, a);
+  row.at     = row.span.p;
+  row.narrow = (PetscBool)(row.span.end - row.span.p <= POLDER_ILU_NARROW * row.span.step);
+  return row;
+}
+
+POLDER_ROW void PolderIluInsert(PolderIluFilled *row, PetscInt c, PetscInt s, PetscInt col[], PetscInt source[])
+{
+  const PetscInt step = row->span.step;
+  PetscInt       at   = row->at;
+
+  for (; row->narrow && at > row->span.p && col[at - step] > c; at -= step) {
+    col[at]    = col[at - step];
+    source[at] = source[at - step];
   }
   col[at]    = c;
   source[at] = s;
+  row->at += step;
+}
+
+/* Sorts the entries of row `me` of its block, and fills up the slice */
+POLDER_ROW void PolderIluEnd(const PolderIluFilled *row, PetscInt me, PetscInt col[], PetscInt source[])
+{
+  const PetscInt first = row->span.p, step = row->span.step;
+
+  if (!row->narrow) PolderIluSort((row->at - first) / step, step, col + first, source + first);
+  for (PetscInt l = row->at; l < row->span.end; l += step) {
+    col[l]    = me;
+    source[l] = -1;
+  }
 }
 
 /* Row a in the order of levels, of the block r0 .. r1. The rows that it has entries of L with come before it in that order, those of U behind it */
 POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *ilu, PetscInt r0, PetscInt r1, PetscInt a, const PetscInt order[],
                                     const PetscInt place[], PetscInt col[], PetscInt source[])
 {
-  const PetscInt      p = order[a], *e = PolderIluEntries(g, p), *of = g->column ? place : place + p;
-  const PolderIluSpan row[2] = {PolderIluSpanOf(ilu, 0, a), PolderIluSpanOf(ilu, 1, a)};
-  PetscBool           narrow[2];
-  PetscInt            at[2] = {row[0].p, row[1].p}, diagonal = -1;
+  const PetscInt  p = order[a], *e = PolderIluEntries(g, p), *of = g->column ? place : place + p;
+  PolderIluFilled lower = PolderIluBegin(ilu, 0, a), upper = PolderIluBegin(ilu, 1, a);
+  PetscInt        diagonal = -1;
 
-  for (int t = 0; t < 2; ++t) narrow[t] = (PetscBool)(row[t].end - row[t].p <= POLDER_ILU_NARROW * row[t].step);
   for (PetscInt k = e[0]; k < e[1]; ++k) {
     const PetscInt c = of[g->j[k]];
-    const int      t = c > a;
 
     if (c < r0 || c >= r1) continue;
-    if (c == a) diagonal = PolderIluSource(g, p, k);
-    else {
-      PolderIluInsert(narrow[t], &row[t], at[t], c - r0, PolderIluSource(g, p, k), col, source);
-      at[t] += row[t].step;
-    }
+    if (c < a) PolderIluInsert(&lower, c - r0, PolderIluSource(g, p, k), col, source);
+    else if (c > a) PolderIluInsert(&upper, c - r0, PolderIluSource(g, p, k), col, source);
+    else diagonal = PolderIluSource(g, p, k);
   }
   source[ilu->nz + a] = diagonal;
-  for (int t = 0; t < 2; ++t) {
-    if (!narrow[t]) PolderIluSort((at[t] - row[t].p) / row[t].step, row[t].step, col + row[t].p, source + row[t].p);
-    for (PetscInt l = at[t]; l < row[t].end; l += row[t].step) {
-      col[l]    = a - r0;
-      source[l] = -1;
-    }
-  }
+  PolderIluEnd(&lower, a - r0, col, source);
+  PolderIluEnd(&upper, a - r0, col, source);
 }
 
 /* Lane a without a row, a >= nrow, gets entries that only fill its slice */
