@@ -197,6 +197,25 @@ int PolderIluFactor_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, co
   return cudaGetLastError();
 }
 
+/* A thread block for each block */
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluGrowthKernel(const PolderIlu ilu, const PolderIluPivots pivots, PetscReal most,
+                                                                             const PetscScalar *__restrict__ val, const PetscScalar *__restrict__ x)
+{
+  const PetscInt b = (PetscInt)blockIdx.x, r0 = ilu.row[b], m = ilu.row[b + 1] - r0;
+
+  if (!pivots.todo[b] || pivots.shift[b] == 0 || __syncthreads_or(pivots.zero[b] < m)) return;
+  for (PetscInt i = (PetscInt)threadIdx.x; i < m; i += POLDER_BLOCK) {
+    if (PolderIluGrown(&ilu, &pivots, most, r0 + i, val, x)) PolderAtomicMin(pivots.zero + b, i);
+  }
+}
+
+int PolderIluGrowth_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, const PetscScalar val[], const PetscScalar x[],
+                         PolderStream stream)
+{
+  if (ilu->nblock) PolderIluGrowthKernel<<<(unsigned int)ilu->nblock, POLDER_BLOCK, 0, stream>>>(*ilu, *pivots, most, val, x);
+  return cudaGetLastError();
+}
+
 int PolderIluRound_CUDA(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream)
 {
   const PolderIlu f = *ilu;

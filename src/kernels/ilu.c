@@ -218,6 +218,18 @@ void PolderIluFactor_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, c
   }
 }
 
+void PolderIluGrowth_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, const PetscScalar val[], const PetscScalar x[])
+{
+  for (PetscInt b = 0; b < ilu->nblock; ++b) {
+    const PetscInt r0 = ilu->row[b], m = ilu->row[b + 1] - r0;
+
+    if (!pivots->todo[b] || pivots->shift[b] == 0 || pivots->zero[b] < m) continue;
+    for (PetscInt i = 0; i < m && pivots->zero[b] == m; ++i) {
+      if (PolderIluGrown(ilu, pivots, most, r0 + i, val, x)) pivots->zero[b] = i;
+    }
+  }
+}
+
 void PolderIluRound_Host(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row)
 {
   for (PetscInt i = 0; i < ilu->nrow; ++i) {

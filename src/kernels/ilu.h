@@ -32,7 +32,7 @@ typedef struct {
   PetscReal       drop;     /* entries below this times the geometric mean of the sums of their row and of that of their column become zero */
   const PetscInt *todo;     /* [nblock] factor this block? */
   PetscReal      *shift;    /* [nblock] times that sum is added to each diagonal entry, away from zero or, with positive, up */
-  PetscReal      *sum;      /* [nrow] work */
+  PetscReal      *sum;      /* [nrow] <- the sums of the absolute values of the rows */
   PetscInt       *zero;     /* [nblock] of these blocks: the first row with a zero pivot; the number of rows when there is none */
   PetscInt       *bad;      /* [nblock] the same for rows with an entry that is not finite */
   PetscInt64     *updates;  /* how many times an entry was updated is added to this */
@@ -48,6 +48,14 @@ PETSC_INTERN size_t    PolderIluWork_Host(const PolderIlu *ilu);
 POLDER_LAUNCHER size_t PolderIluWork_CUDA(const PolderIlu *ilu);
 PETSC_INTERN void      PolderIluFactor_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[]);
 POLDER_LAUNCHER int PolderIluFactor_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream);
+
+/*
+  x[nrow]: what a solve with the factors val[] makes of sum[]. Of the blocks with todo[b], a shift and good pivots: zero[b] <- the first row with |d x| beyond
+  most times sum[], if there is one
+*/
+PETSC_INTERN void   PolderIluGrowth_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, const PetscScalar val[], const PetscScalar x[]);
+POLDER_LAUNCHER int PolderIluGrowth_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, const PetscScalar val[], const PetscScalar x[],
+                                         PolderStream stream);
 
 /* val in single precision; *row <- the smallest of *row and the first row with an entry beyond its range */
 PETSC_INTERN void   PolderIluRound_Host(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row);

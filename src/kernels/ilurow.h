@@ -59,6 +59,15 @@ POLDER_ROW PetscBool PolderIluPivotGood(const PolderIluPivots *pivots, PetscScal
   return (PetscBool)(size > pivots->tol * sum && size <= PETSC_MAX_REAL);
 }
 
+/* Has row i grown by more than `most` in a solve with sum[]? What is not a number has */
+POLDER_ROW PetscBool PolderIluGrown(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, PetscInt i, const PetscScalar val[],
+                                    const PetscScalar x[])
+{
+  const PetscScalar inverse = val[ilu->nz + i];
+
+  return (PetscBool) !((x[i] < 0 ? -x[i] : x[i]) <= most * pivots->sum[i] * (inverse < 0 ? -inverse : inverse));
+}
+
 /* Row i in single precision; is it within its range? */
 POLDER_ROW PetscBool PolderIluRoundRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], float rounded[])
 {

@@ -10,6 +10,9 @@ size_t PolderIluWork_CUDA(const PolderIlu *ilu)
 PolderEmulate(PolderIluFactor, (const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream), ilu,
               pivots, aa, val);
 PolderEmulate(PolderIluRound, (const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream), ilu, val, rounded, row);
+PolderEmulate(PolderIluGrowth,
+              (const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, const PetscScalar val[], const PetscScalar x[], PolderStream stream), ilu,
+              pivots, most, val, x);
 PolderEmulate(PolderIluCount, (const PolderIlu *ilu, const PetscScalar val[], PetscInt entries[], PolderStream stream), ilu, val, entries);
 PolderEmulate(PolderIluPack, (const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[], PolderStream stream),
               ilu, val, to, col, packed);

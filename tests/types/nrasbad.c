@@ -154,6 +154,64 @@ static PetscErrorCode TestShift(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Pairs of rows without diagonal entries that are joined to the next pair: shifted by a little, a solve grows a hundredfold from pair to pair */
+static PetscErrorCode CreateGrowing(PetscInt m, PetscReal scale, Mat *A)
+{
+  PetscInt start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateEmpty(m, PETSC_DECIDE, A));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  for (PetscInt i = start; i < end; ++i) {
+    PetscCall(MatSetValue(*A, i, start + ((i - start) ^ 1), 3 * scale, INSERT_VALUES));
+    if (i + 2 < end) PetscCall(MatSetValue(*A, i, i + 2, 0.5 * scale, INSERT_VALUES));
+  }
+  PetscCall(Assemble(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The shift grows until solves with the factors do not, whatever the scale is */
+static PetscErrorCode TestGrowth(void)
+{
+  static const PetscReal scales[] = {1, 1e-60, 1e60};
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 3; ++k) {
+    Mat       A;
+    KSP       ksp;
+    PC        pc;
+    Vec       b, x, r;
+    PetscInt  its;
+    PetscReal norm[2];
+
+    PetscCall(CreateGrowing(400, scales[k], &A));
+    PetscCall(CreatePC(A, "-pc_type nras -pc_nras_blocks 1", &pc));
+    PetscCall(PCView(pc, PETSC_VIEWER_STDOUT_WORLD));
+    PetscCall(CreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(b, &r));
+    PetscCall(VecSet(b, 1));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetType(ksp, KSPGMRES));
+    PetscCall(KSPSetPC(ksp, pc));
+    PetscCall(KSPSetTolerances(ksp, 1e-8, 0, PETSC_DEFAULT, 100));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAYPX(r, -1, b));
+    PetscCall(VecNorm(r, NORM_2, &norm[0]));
+    PetscCall(VecNorm(b, NORM_2, &norm[1]));
+    PetscCall(Report("shifted until gmres converges", (PetscBool)(its < 40 && norm[0] < 1e-6 * norm[1]), norm[0]));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&r));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sizes that leave nothing for a block or for a process, and graphs in pieces */
 static PetscErrorCode TestShapes(void)
 {
@@ -289,6 +347,7 @@ int main(int argc, char **argv)
   static const Test tests[] = {
     {"-pivots", TestPivots},
     {"-shift",  TestShift },
+    {"-growth", TestGrowth},
     {"-shapes", TestShapes},
     {"-forms",  TestForms },
     {"-errors", TestErrors}
@@ -313,6 +372,10 @@ int main(int argc, char **argv)
        suffix: shift
        args: -shift
        filter: grep -E "shifted"
+     test:
+       suffix: growth
+       args: -growth
+       filter: grep "shifted" | sed -E "s/diagonal: [0-9]+,/diagonal,/"
      test:
        suffix: shapes
        args: -shapes

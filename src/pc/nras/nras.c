@@ -317,6 +317,7 @@ static PetscErrorCode PCDestroy_NRAS(PC pc)
    New values in the same pattern repeat the numeric factorisation alone.
 
    A block with a zero pivot is factored again with a part of the absolute row sum added to its diagonal, 1e-3 at first and then 4 times more each time.
+   So is one that is shifted by so little that a solve with its factors grows beyond the inverse root of the rounding.
    When that fails the solve ends with `KSP_DIVERGED_PC_FAILED`.
 
    References:

@@ -8,6 +8,12 @@
 #define NRAS_SHIFT_FIRST  1e-3
 #define NRAS_SHIFT_FACTOR 4
 #define NRAS_SHIFT_LAST   5
+/*
+  Small pivots that a shift has made can follow each other, and what a solve makes of one entry grows with each of them until it overflows. So the factors of a
+  shifted block solve once with the sums s of the absolute values of its rows, and |d_i x_i| must stay below this times s_i, d_i being the pivot. Scaled rows
+  and columns leave that ratio as it is, and where nothing grows it is about 1. Beyond the inverse root of the rounding half of the digits are lost
+*/
+#define NRAS_GROWTH (1 / PETSC_SQRT_MACHINE_EPSILON)
 
 PetscErrorCode PCNRASFreeAt(PC_NRAS *nras, const PolderPlace *place)
 {
@@ -222,6 +228,28 @@ static PetscErrorCode NRASJudge_Private(const PC_NRAS *nras, const PolderPlace *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Blocks whose shift is so small that solves grow beyond bounds have failed, at the first row that does */
+static PetscErrorCode NRASGrowth_Private(const NRASAt *at, const PolderPlace *place, const PolderIluPivots *pivots, const PetscScalar val[],
+                                         const NRASProgress *p)
+{
+  PolderIluVectors v       = {.n = at->ilu.nrow, .r = pivots->sum, .x = at->x};
+  PetscBool        shifted = PETSC_FALSE;
+  PetscInt        *own, *from;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < at->ilu.nblock; ++b) shifted = (PetscBool)(shifted || (p->todo[b] && p->shift[b] > 0));
+  if (!shifted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(at->ilu.nrow, &own));
+  for (PetscInt i = 0; i < at->ilu.nrow; ++i) own[i] = i;
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)at->ilu.nrow, own, &from));
+  PetscCall(PetscFree(own));
+  v.from = from;
+  PolderRun(place, PolderIluSolve, &at->ilu, PETSC_FALSE, val, &v);
+  PolderRun(place, PolderIluGrowth, &at->ilu, pivots, NRAS_GROWTH, val, at->x);
+  PetscCall((*place->free)(&from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Factors all blocks; those whose pivots fail again, with larger and larger shifts */
 static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace *place, const PetscScalar aa[], PetscScalar val[], NRASProgress *p)
 {
@@ -246,6 +274,7 @@ static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace 
     PetscCall(PolderPlacePut(place, nb, p->todo, todo));
     PetscCall(PolderPlacePut(place, nb, p->shift, pivots.shift));
     PolderRun(place, PolderIluFactor, &at->ilu, &pivots, aa, val);
+    PetscCall(NRASGrowth_Private(at, place, &pivots, val, p));
     PetscCall(PolderPlaceTake(place, nb, pivots.zero, p->zero));
     PetscCall(PolderPlaceTake(place, nb, pivots.bad, p->bad));
     PetscCall(NRASJudge_Private(nras, place, row, p));
