@@ -139,6 +139,7 @@ static PetscErrorCode CreateFactors(const PolderIlu *ilu, Mat A, Factors *f)
     PetscCall(PolderPlaceMalloc(place, 1, &f->at[d].updates));
   }
   PetscCall(PetscMalloc(PolderIluWork_Host(ilu), &f->at[0].work));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderIluWork_CUDA(ilu)), &f->at[1].work));
   PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * total, f->val[0], &f->val[1]));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
   PetscCall(MatSeqAIJGetArrayRead(A, &aa));
@@ -206,6 +207,22 @@ static PetscErrorCode Factor(const PolderIlu *here, const PolderIlu *there, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Both find the same first rows that have grown, of random ones, in the blocks with a shift */
+static PetscErrorCode Grow(const PolderIlu *here, const PolderIlu *there, Factors *f, PolderStream stream, PetscInt *wrong)
+{
+  PetscScalar *x, *xd;
+
+  PetscFunctionBeginUser;
+  PetscCall(Random(here->nrow, &x, &xd));
+  PolderIluGrowth_Host(here, &f->at[0], 0.49, f->val[0], x);
+  PolderLaunch(PolderIluGrowth_CUDA(there, &f->at[1], 0.49, f->val[1], xd, stream));
+  PetscCall(SameIndices("growth", here->nblock, f->at[0].zero, f->at[1].zero, wrong));
+  for (PetscInt b = 0; here->nrow > 1000 && b < here->nblock; ++b) *wrong += (f->at[0].zero[b] < here->row[b + 1] - here->row[b]) != (f->at[0].shift[b] > 0);
+  PetscCall(PetscFree(x));
+  PetscCall(PolderDeviceFree(&xd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestFactor(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong[4] = {0};
@@ -226,6 +243,7 @@ static PetscErrorCode TestFactor(PETSC_UNUSED void *work, PolderStream stream)
     PetscCall(CreateFactors(here, A, &f));
     PetscCall(Factor(here, &there, A, &f, stream, wrong));
     PetscCall(Factor(here, &there, A, &f, stream, wrong)); /* now all blocks */
+    PetscCall(Grow(here, &there, &f, stream, &wrong[1]));
     f.at[0].drop = f.at[1].drop = k % 3 ? 0.02 : 0;
     PetscCall(Factor(here, &there, A, &f, stream, wrong)); /* small entries are dropped */
     PetscCall(PetscMalloc1(here->nz + here->nrow, &val));
