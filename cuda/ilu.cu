@@ -243,56 +243,67 @@ int PolderIluPack_CUDA(const PolderIlu *ilu, const PetscScalar val[], const Pold
 
 /* ------------------------------------------------ solves ------------------------------------------------ */
 
-/* The first entries of a row, loaded before they are needed */
-template <class V>
+/* The first entries of a row, loaded before they are needed. APART: some slices have their rows one after the other. Where none has, the step is known, and a
+   solve takes half of the time */
+template <class V, bool APART>
 struct IluAhead {
-  PetscInt p, end, step, col[ILU_AHEAD];
+  PetscInt p, end, stride, col[ILU_AHEAD];
   V        val[ILU_AHEAD], inverse;
+
+  __device__ __forceinline__ PetscInt step(void) const { return APART ? stride : POLDER_ILU_SLICE; }
 };
 
 /* Row i of triangle T, if i < end */
-template <class V, int T>
-static __device__ __forceinline__ void IluLoad(const PolderIlu &ilu, const V *__restrict__ val, PetscInt i, PetscInt end, IluAhead<V> *a)
+template <int T, class V, bool APART>
+static __device__ __forceinline__ void IluLoad(const PolderIlu &ilu, const V *__restrict__ val, PetscInt i, PetscInt end, IluAhead<V, APART> *a)
 {
   if (i >= end) return;
-  const PolderIluSpan row = PolderIluSpanOf(&ilu, T, i);
+  if constexpr (APART) {
+    const PolderIluSpan row = PolderIluSpanOf(&ilu, T, i);
 
-  a->p    = row.p;
-  a->end  = row.end;
-  a->step = row.step;
+    a->p      = row.p;
+    a->end    = row.end;
+    a->stride = row.step;
+  } else {
+    const PetscInt s = i / POLDER_ILU_SLICE;
+
+    a->p   = __ldg(ilu.start[T] + s) + i % POLDER_ILU_SLICE;
+    a->end = __ldg(ilu.start[T] + s + 1);
+  }
   if (T) a->inverse = __ldg(val + ilu.nz + i);
 #pragma unroll
   for (int k = 0; k < ILU_AHEAD; ++k) {
-    if (a->p + k * a->step < a->end) {
-      a->col[k] = __ldg(ilu.col + a->p + k * a->step);
-      a->val[k] = __ldg(val + a->p + k * a->step);
+    if (a->p + k * a->step() < a->end) {
+      a->col[k] = __ldg(ilu.col + a->p + k * a->step());
+      a->val[k] = __ldg(val + a->p + k * a->step());
     }
   }
 }
 
 /* c - N x, or for T = 1 D^-1 c - N x, of the row that was loaded; c: its entry of that vector */
-template <class V, int T>
-static __device__ __forceinline__ double IluRow(const PolderIlu &ilu, const V *__restrict__ val, const IluAhead<V> &a, PetscScalar c, const PetscScalar *x)
+template <int T, class V, bool APART>
+static __device__ __forceinline__ double IluRow(const PolderIlu &ilu, const V *__restrict__ val, const IluAhead<V, APART> &a, PetscScalar c,
+                                                const PetscScalar *x)
 {
   double sum = T ? (double)a.inverse * c : c;
 
 #pragma unroll
   for (int k = 0; k < ILU_AHEAD; ++k) {
-    if (a.p + k * a.step < a.end) sum -= (double)a.val[k] * x[a.col[k]];
+    if (a.p + k * a.step() < a.end) sum -= (double)a.val[k] * x[a.col[k]];
   }
 #pragma unroll 4
-  for (PetscInt p = a.p + ILU_AHEAD * a.step; p < a.end; p += a.step) sum -= (double)__ldg(val + p) * x[__ldg(ilu.col + p)];
+  for (PetscInt p = a.p + ILU_AHEAD * a.step(); p < a.end; p += a.step()) sum -= (double)__ldg(val + p) * x[__ldg(ilu.col + p)];
   return sum;
 }
 
 /* N x of this lane's row beyond the entries that were loaded, if `active` and the row is long, which then ends there. The lanes of a warp share such rows */
 template <class V>
-static __device__ __forceinline__ double IluShare(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V> *a, bool active, const PetscScalar *x)
+static __device__ __forceinline__ double IluShare(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V, true> *a, bool active, const PetscScalar *x)
 {
   const unsigned int all   = 0xffffffffu;
   const int          lane  = (int)threadIdx.x % 32;
   const PetscInt     first = a->p + ILU_AHEAD;
-  const bool         far   = active && a->step == 1 && a->end - first >= ILU_LONG;
+  const bool         far   = active && a->step() == 1 && a->end - first >= ILU_LONG;
   double             own   = 0;
 
   for (unsigned int left = __ballot_sync(all, far); left; left &= left - 1) {
@@ -309,41 +320,42 @@ static __device__ __forceinline__ double IluShare(const PolderIlu &ilu, const V 
 }
 
 /* IluRow() of an `active` lane's row; all lanes of a warp, whose rows are of the same block, call it */
-template <class V, int T>
-static __device__ __forceinline__ void IluStep(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V> *a, bool active, const PetscScalar *c,
+template <int T, class V, bool APART>
+static __device__ __forceinline__ void IluStep(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V, APART> *a, bool active, const PetscScalar *c,
                                                const PetscScalar *x, PetscScalar *y)
 {
-  const double tail = ilu.apart ? IluShare(ilu, val, a, active, x) : 0;
+  double tail = 0;
 
-  if (active) *y = IluRow<V, T>(ilu, val, *a, *c, x) - tail;
+  if constexpr (APART) tail = IluShare(ilu, val, a, active, x);
+  if (active) *y = IluRow<T>(ilu, val, *a, *c, x) - tail;
 }
 
 /*
   x <- T^-1 x (T = 1: T^-1 D^-1 x) for block b, level after level; the upper triangle begins with the last one. edge[k] and edge[k + 1] enclose the rows of
   level k in this order, and are loaded in time for the entries of its rows.
 */
-template <class V, int T>
+template <bool APART, int T, class V>
 static __device__ void IluSweep(const PolderIlu &ilu, const V *__restrict__ val, PetscInt b, PetscScalar *x)
 {
-  const PetscInt  r0 = ilu.row[b], nlevel = ilu.level[b + 1] - ilu.level[b], me = (PetscInt)threadIdx.x, step = T ? -1 : 1;
-  const PetscInt *first   = ilu.first + (T ? ilu.level[b + 1] : ilu.level[b]);
-  PetscInt        edge[4] = {first[0], nlevel > 0 ? first[step] : 0, nlevel > 1 ? first[2 * step] : 0, 0};
-  IluAhead<V>     next    = {};
+  const PetscInt     r0 = ilu.row[b], nlevel = ilu.level[b + 1] - ilu.level[b], me = (PetscInt)threadIdx.x, step = T ? -1 : 1;
+  const PetscInt    *first   = ilu.first + (T ? ilu.level[b + 1] : ilu.level[b]);
+  PetscInt           edge[4] = {first[0], nlevel > 0 ? first[step] : 0, nlevel > 1 ? first[2 * step] : 0, 0};
+  IluAhead<V, APART> next    = {};
 
-  if (nlevel) IluLoad<V, T>(ilu, val, edge[T] + me, edge[1 - T], &next);
+  if (nlevel) IluLoad<T>(ilu, val, edge[T] + me, edge[1 - T], &next);
   for (PetscInt l = 0; l < nlevel; ++l) {
-    IluAhead<V>    now = next;
-    const PetscInt i0 = edge[T], i1 = edge[1 - T], mine = i0 + me - r0;
+    IluAhead<V, APART> now = next;
+    const PetscInt     i0 = edge[T], i1 = edge[1 - T], mine = i0 + me - r0;
 
     if (l + 3 <= nlevel) edge[3] = first[(l + 3) * step];
-    if (l + 1 < nlevel) IluLoad<V, T>(ilu, val, edge[1 + T] + me, edge[2 - T], &next);
-    IluStep<V, T>(ilu, val, &now, i0 + me < i1, x + mine, x, x + mine);
+    if (l + 1 < nlevel) IluLoad<T>(ilu, val, edge[1 + T] + me, edge[2 - T], &next);
+    IluStep<T>(ilu, val, &now, i0 + me < i1, x + mine, x, x + mine);
     for (PetscInt i = i0 + (PetscInt)blockDim.x; i < i1; i += (PetscInt)blockDim.x) {
-      IluAhead<V>  other;
-      PetscScalar *y = x + (i + me - r0);
+      IluAhead<V, APART> other;
+      PetscScalar       *y = x + (i + me - r0);
 
-      IluLoad<V, T>(ilu, val, i + me, i1, &other);
-      IluStep<V, T>(ilu, val, &other, i + me < i1, y, x, y);
+      IluLoad<T>(ilu, val, i + me, i1, &other);
+      IluStep<T>(ilu, val, &other, i + me < i1, y, x, y);
     }
     edge[0] = edge[1];
     edge[1] = edge[2];
@@ -359,7 +371,7 @@ static __device__ __forceinline__ void IluWrite(const PolderIluVectors &v, Petsc
 }
 
 /* SHARED: x of the block is in shared memory */
-template <class V, bool SHARED>
+template <class V, bool SHARED, bool APART>
 static __global__ void __launch_bounds__(ILU_THREADS) PolderIluSolveKernel(const PolderIlu ilu, const V *__restrict__ val, const PolderIluVectors v)
 {
   extern __shared__ PetscScalar shared[];
@@ -368,54 +380,54 @@ static __global__ void __launch_bounds__(ILU_THREADS) PolderIluSolveKernel(const
 
   for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) x[i - r0] = PolderIluRead(&v, i);
   __syncthreads();
-  IluSweep<V, 0>(ilu, val, b, x);
-  IluSweep<V, 1>(ilu, val, b, x);
+  IluSweep<APART, 0>(ilu, val, b, x);
+  IluSweep<APART, 1>(ilu, val, b, x);
   if (!SHARED && !v.to) return;
   for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) IluWrite(v, i, x[i - r0]);
 }
 
 /* Level l of each block, for T = 1 counted from the last */
-template <class V, int T>
+template <class V, int T, bool APART>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluLevelKernel(const PolderIlu ilu, const V *__restrict__ val, PetscInt l, PetscScalar *x)
 {
-  const PetscInt b = (PetscInt)blockIdx.y, level = T ? ilu.level[b + 1] - 1 - l : ilu.level[b] + l, r0 = ilu.row[b];
-  IluAhead<V>    row;
+  const PetscInt     b = (PetscInt)blockIdx.y, level = T ? ilu.level[b + 1] - 1 - l : ilu.level[b] + l, r0 = ilu.row[b];
+  IluAhead<V, APART> row;
 
   if (level < ilu.level[b] || level >= ilu.level[b + 1]) return;
   const PetscInt i = IluRowOfThread(ilu.first[level]), end = ilu.first[level + 1];
 
-  IluLoad<V, T>(ilu, val, i, end, &row);
-  IluStep<V, T>(ilu, val, &row, i < end, x + i, x + r0, x + i);
+  IluLoad<T>(ilu, val, i, end, &row);
+  IluStep<T>(ilu, val, &row, i < end, x + i, x + r0, x + i);
 }
 
-template <class V>
+template <class V, bool APART>
 static int IluSolveByLevels(const PolderIlu *ilu, const V *val, const PolderIluVectors *vectors, PolderStream stream)
 {
   const PolderIluVectors v   = *vectors;
   int                    err = PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { v.x[i] = PolderIluRead(&v, i); });
 
-  for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 0><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
-  for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 1><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
+  for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 0, APART><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
+  for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 1, APART><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
   if (!err) err = cudaGetLastError();
   return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { IluWrite(v, i, v.x[i]); });
 }
 
 /* A Jacobi sweep of all rows; T = 1 without an x: y = D^-1 c */
-template <class V, int T>
+template <class V, int T, bool APART>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluSweepKernel(const PolderIlu ilu, const V *__restrict__ val, const PolderIluSweep s)
 {
   for (PetscInt b = (PetscInt)blockIdx.y; b < ilu.nblock; b += (PetscInt)gridDim.y) {
-    const PetscInt r0 = ilu.row[b], r1 = ilu.row[b + 1], i = IluRowOfThread(r0);
-    IluAhead<V>    row;
+    const PetscInt     r0 = ilu.row[b], r1 = ilu.row[b + 1], i = IluRowOfThread(r0);
+    IluAhead<V, APART> row;
 
     if (s.x) {
-      IluLoad<V, T>(ilu, val, i, r1, &row);
-      IluStep<V, T>(ilu, val, &row, i < r1, s.c + i, s.x + r0, s.y + i);
+      IluLoad<T>(ilu, val, i, r1, &row);
+      IluStep<T>(ilu, val, &row, i < r1, s.c + i, s.x + r0, s.y + i);
     } else if (i < r1) s.y[i] = (double)val[ilu.nz + i] * s.c[i];
   }
 }
 
-template <class V>
+template <class V, bool APART>
 static int IluSolveBySweeps(const PolderIlu *ilu, const V *val, const PolderIluVectors *vectors, PolderStream stream)
 {
   const PolderIluVectors v     = *vectors;
@@ -426,29 +438,29 @@ static int IluSolveBySweeps(const PolderIlu *ilu, const V *val, const PolderIluV
   for (PetscInt k = 0; k <= 2 * v.sweeps; ++k) {
     const PolderIluSweep s = PolderIluSweepOf(vectors, k);
 
-    if (s.upper) PolderIluSweepKernel<V, 1><<<grid, POLDER_BLOCK, 0, stream>>>(*ilu, val, s);
-    else PolderIluSweepKernel<V, 0><<<grid, POLDER_BLOCK, 0, stream>>>(*ilu, val, s);
+    if (s.upper) PolderIluSweepKernel<V, 1, APART><<<grid, POLDER_BLOCK, 0, stream>>>(*ilu, val, s);
+    else PolderIluSweepKernel<V, 0, APART><<<grid, POLDER_BLOCK, 0, stream>>>(*ilu, val, s);
   }
   if (!err) err = cudaGetLastError();
   return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { IluWrite(v, i, v.x[i]); });
 }
 
-template <class V>
+template <bool APART, class V>
 static int IluSolve(const PolderIlu *ilu, const V *val, const PolderIluVectors *v, PolderStream stream)
 {
   const size_t bytes = sizeof(PetscScalar) * (size_t)ilu->largest;
   int          device, most = 0, err;
 
-  if (v->sweeps) return IluSolveBySweeps(ilu, val, v, stream);
-  if (IluByLevels(ilu)) return IluSolveByLevels(ilu, val, v, stream);
+  if (v->sweeps) return IluSolveBySweeps<V, APART>(ilu, val, v, stream);
+  if (IluByLevels(ilu)) return IluSolveByLevels<V, APART>(ilu, val, v, stream);
   err = cudaGetDevice(&device);
   if (!err) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err) return err;
-  if (bytes > (size_t)most) PolderIluSolveKernel<V, false><<<(unsigned int)ilu->nblock, IluThreads(ilu), 0, stream>>>(*ilu, val, *v);
+  if (bytes > (size_t)most) PolderIluSolveKernel<V, false, APART><<<(unsigned int)ilu->nblock, IluThreads(ilu), 0, stream>>>(*ilu, val, *v);
   else {
-    err = cudaFuncSetAttribute((const void *)PolderIluSolveKernel<V, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    err = cudaFuncSetAttribute((const void *)PolderIluSolveKernel<V, true, APART>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (err) return err;
-    PolderIluSolveKernel<V, true><<<(unsigned int)ilu->nblock, IluThreads(ilu), bytes, stream>>>(*ilu, val, *v);
+    PolderIluSolveKernel<V, true, APART><<<(unsigned int)ilu->nblock, IluThreads(ilu), bytes, stream>>>(*ilu, val, *v);
   }
   return cudaGetLastError();
 }
@@ -456,7 +468,8 @@ static int IluSolve(const PolderIlu *ilu, const V *val, const PolderIluVectors *
 int PolderIluSolve_CUDA(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v, PolderStream stream)
 {
   if (!ilu->nblock) return cudaSuccess;
-  return single ? IluSolve(ilu, (const float *)val, v, stream) : IluSolve(ilu, (const PetscScalar *)val, v, stream);
+  if (ilu->apart) return single ? IluSolve<true>(ilu, (const float *)val, v, stream) : IluSolve<true>(ilu, (const PetscScalar *)val, v, stream);
+  return single ? IluSolve<false>(ilu, (const float *)val, v, stream) : IluSolve<false>(ilu, (const PetscScalar *)val, v, stream);
 }
 
 int PolderIluAdd_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt list[], const PetscScalar weight[], const PetscScalar x[], PetscScalar z[],
