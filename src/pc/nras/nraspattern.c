@@ -6,9 +6,11 @@
 
 /* Fewer rows a level than this, and a host solves for row after row, from factors that are stored so */
 #define NRAS_THIN 8
-/* A slice is stored row after row when its longest row has more entries than the first of these and more than the second times the mean */
+/* A slice is stored row after row when its longest row has more entries than the first of these and more than the second times the mean, if all such slices
+   save one of so many entries that are stored otherwise: solves with them take longer on a GPU */
 #define NRAS_SHORT  16
 #define NRAS_PADDED 4
+#define NRAS_SAVED  4
 
 PetscErrorCode PCNRASCheckEntries(PetscInt64 n)
 {
@@ -98,15 +100,19 @@ static PetscBool NRASThin(const PC_NRAS *nras, PetscInt nrow)
 /* Which of n slices, the rows of each having at most width[] entries and sum[] in all, are stored row after row, and the lengths of the arrays */
 static PetscErrorCode NRASChooseApart_Private(PetscBool thin, PetscInt n, const PetscInt width[], const PetscInt sum[], PetscInt **apart, PetscInt *napart)
 {
-  PetscInt many = 0;
+  PetscInt   many = 0;
+  PetscInt64 all = 0, saved = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, apart));
   for (PetscInt s = 0; s < n; ++s) {
-    const PetscBool padded = (PetscBool)(width[s] > NRAS_SHORT && (PetscInt64)width[s] * POLDER_ILU_SLICE > NRAS_PADDED * (PetscInt64)sum[s]);
+    const PetscInt64 filled = (PetscInt64)width[s] * POLDER_ILU_SLICE;
 
-    (*apart)[s] = thin || padded ? n + many++ * (POLDER_ILU_SLICE + 1) : 0;
+    all += filled;
+    (*apart)[s] = width[s] > NRAS_SHORT && filled > NRAS_PADDED * (PetscInt64)sum[s];
+    if ((*apart)[s]) saved += filled - sum[s];
   }
+  for (PetscInt s = 0; s < n; ++s) (*apart)[s] = thin || ((*apart)[s] && NRAS_SAVED * saved > all) ? n + many++ * (POLDER_ILU_SLICE + 1) : 0;
   *napart = many ? n + many * (POLDER_ILU_SLICE + 1) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
