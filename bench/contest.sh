@@ -153,7 +153,8 @@ waves() { # mean iterations a frame
 compare() { # place
   case " $PROBLEMS " in *" plane "*) ;; *) return 0 ;; esac
   out=$WORK/$1-plane
-  echo "Command: \`PROBLEMS=plane ${GPUONLY:+GPUONLY=$GPUONLY }bench/contest.sh $p5 $p7 \"$plane\"\`. Machine: $(machine). One process; 1e-5 on |r|/|b|." >"$out"
+  echo "Command: \`PROBLEMS=plane ${GPUONLY:+GPUONLY=$GPUONLY }bench/contest.sh $p5 $p7 \"$plane\"\`." \
+    "Machine: $(machine). One process; 1e-5 on |r|/|b|." >"$out"
   poisson
   waves
   insert "contest-$1-plane" "$out"

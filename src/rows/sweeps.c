@@ -155,8 +155,8 @@ PetscErrorCode PolderSweepsDestroy(PolderSweeps *W, const PolderPlace *place)
 
 PetscErrorCode PolderSweepsView(const PolderSweeps *W, const char levels[], PetscViewer viewer)
 {
-  PetscInt64 sum[3] = {W->entries, W->S.n, W->nblock};
-  PetscInt   most[2] = {W->nlevel, W->nblock};
+  PetscInt64 sum[3]    = {W->entries, W->S.n, W->nblock};
+  PetscInt   most[2]   = {W->nlevel, W->nblock};
   char       where[64] = "in one block a process";
 
   PetscFunctionBegin;

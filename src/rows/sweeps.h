@@ -5,12 +5,12 @@
 #include "kernels/sweep.h"
 
 typedef struct {
-  PetscInt     nlevel, *first; /* host: [nlevel + 1] the first place of each level */
-  PetscInt     eliminate;      /* the rows of this many levels are eliminated: 0 for Gauss-Seidel, nlevel for an incomplete factor */
-  PetscReal    omega;          /* of what falls outside of the pattern goes to the diagonal */
+  PetscInt     nlevel, *first;  /* host: [nlevel + 1] the first place of each level */
+  PetscInt     eliminate;       /* the rows of this many levels are eliminated: 0 for Gauss-Seidel, nlevel for an incomplete factor */
+  PetscReal    omega;           /* of what falls outside of the pattern goes to the diagonal */
   PetscInt     entries, nblock; /* nblock: of rows without entries between them, on this process */
-  PolderHalo   halo; /* owned; NULL: a block a process */
-  PolderSweep  S;    /* arrays at the place */
+  PolderHalo   halo;            /* owned; NULL: a block a process */
+  PolderSweep  S;               /* arrays at the place */
   PetscInt    *bad;
   PetscScalar *x, *rstandin, *zstandin; /* x: [n + nghost] */
 } PolderSweeps;
