@@ -147,10 +147,8 @@ PetscInt PolderLevelRows_Host(const PolderRows *A, const PolderRows *B, const Po
   *kind  = POLDER_ROW_GOOD;
   *bound = 0;
   for (PetscInt i = 0; i < A->n; ++i) {
-    PolderRowSurvey s = {0, 0, 0, -1};
+    const PolderRowSurvey s = PolderRowSurveyOf(i, A, B);
 
-    for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderRowLook(i, k, A->j[k], PetscRealPart(A->a[k]), &s);
-    for (PetscInt k = B ? B->i[i] : 0; B && k < B->i[i + 1]; ++k) PolderRowLook(i, k, -1, PetscRealPart(B->a[k]), &s);
     *kind = PolderRowJudge(&s, survey->zero);
     if (*kind != POLDER_ROW_GOOD) return i;
     PolderRowStore(i, &s, survey);

@@ -68,12 +68,21 @@ POLDER_LEVELROW void PolderRowLookAll(PetscInt i, const PolderRows *A, PolderRow
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderRowLook(i, k, A->j[k], PetscRealPart(A->a[k]), s);
 }
 
-/* Sum of a row; *at: the position of its diagonal entry, -1 for none */
-POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PolderRows *A, PetscInt *at)
+/* Row i of A with its entries of off-process columns in B (NULL, or B->i = NULL: none) */
+POLDER_LEVELROW PolderRowSurvey PolderRowSurveyOf(PetscInt i, const PolderRows *A, const PolderRows *B)
 {
   PolderRowSurvey s = {0, 0, 0, -1};
 
   PolderRowLookAll(i, A, &s);
+  for (PetscInt k = B && B->i ? B->i[i] : 0; B && B->i && k < B->i[i + 1]; ++k) PolderRowLook(i, k, -1, PetscRealPart(B->a[k]), &s);
+  return s;
+}
+
+/* Sum of a row; *at: the position of its diagonal entry, -1 for none */
+POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PolderRows *A, PetscInt *at)
+{
+  const PolderRowSurvey s = PolderRowSurveyOf(i, A, NULL);
+
   *at = s.at;
   return s.total;
 }

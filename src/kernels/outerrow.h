@@ -11,7 +11,7 @@ POLDER_LEVELROW PolderRowSurvey PolderOuterLook(const PolderSparseRows *O, Petsc
   const PetscInt  i = O->row[k];
   PolderRowSurvey s = {0, 0, 0, -1};
 
-  for (PetscInt e = A->i[i]; e < A->i[i + 1]; ++e) PolderRowLook(i, e, A->j[e], PetscRealPart(A->a[e]), &s);
+  PolderRowLookAll(i, A, &s);
   for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) PolderRowLook(i, e, -1, PetscRealPart(O->val[e]), &s);
   return s;
 }

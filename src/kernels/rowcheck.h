@@ -7,10 +7,8 @@
 /* What is wrong with row i, which has entries of off-process columns in B (B->i = NULL: none) */
 POLDER_LEVELROW PetscInt64 PolderRowCheck(PetscInt i, const PolderRows *A, const PolderRows *B)
 {
-  PolderRowSurvey s = {0, 0, 0, -1};
+  const PolderRowSurvey s = PolderRowSurveyOf(i, A, B);
 
-  PolderRowLookAll(i, A, &s);
-  for (PetscInt k = B->i ? B->i[i] : 0; B->i && k < B->i[i + 1]; ++k) PolderRowLook(-1, k, B->j[k], PetscRealPart(B->a[k]), &s);
   return PolderRowBad(i, PolderRowJudge(&s, PETSC_FALSE));
 }
 
