@@ -112,12 +112,7 @@ static PetscInt PolderIluUpdateFew(const IluWork *w, PetscInt p, PetscInt n, con
   PetscInt updates = 0;
 
   for (PetscInt q = p + 1, k = 0; q < w->n && k < n; ++q) {
-    for (PetscInt high = n; k < high;) {
-      const PetscInt middle = k + (high - k) / 2;
-
-      if (ucol[middle] < w->col[q]) k = middle + 1;
-      else high = middle;
-    }
+    k = PolderIluSeek(ucol, k, n, w->col[q]);
     if (k == n || ucol[k] != w->col[q]) continue;
     w->row[q] -= PolderRounded((l * u[k]) * d);
     ++updates;

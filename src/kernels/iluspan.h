@@ -26,6 +26,18 @@ POLDER_ROW PolderIluSpan PolderIluSpanOf(const PolderIlu *ilu, int t, PetscInt i
   return span;
 }
 
+/* The first of the entries p .. end - 1 of a row, whose columns ascend, that is not below column j; `end`: there is none */
+POLDER_ROW PetscInt PolderIluSeek(const PetscInt col[], PetscInt p, PetscInt end, PetscInt j)
+{
+  while (p < end) {
+    const PetscInt middle = p + (end - p) / 2;
+
+    if (col[middle] < j) p = middle + 1;
+    else end = middle;
+  }
+  return p;
+}
+
 /* Where the rows of slice s of triangle t begin that are stored one after the other. entries[t nrow + order[i]]: of row i; order = NULL: order[i] = i */
 POLDER_ROW void PolderIluPoint(PetscInt nrow, const PetscInt entries[], const PetscInt order[], int t, PetscInt s, PetscInt start, PetscInt apart[])
 {

@@ -154,3 +154,18 @@ static inline PetscErrorCode DifferenceOf(Mat A, const char first[], const char 
   PetscCall(PCDestroy(&pc[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Is a preconditioner with these options, from before the values of A that it gets now, the same as a new one? */
+static inline PetscErrorCode ReportNewValues(Mat A, const char options[], PC pc)
+{
+  PC        fresh;
+  PetscReal difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCSetUp(pc));
+  PetscCall(CreatePC(A, options, &fresh));
+  PetscCall(Difference(pc, fresh, &difference));
+  PetscCall(Report("new values", (PetscBool)(difference == 0), difference));
+  PetscCall(PCDestroy(&fresh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
