@@ -218,17 +218,18 @@ static PetscErrorCode NRASIntegers_Private(PC pc, PolderOptionItems PetscOptions
     const char *name, *text, *call;
     PetscInt    least, most, *value;
   } options[] = {
-    {"-pc_nras_blocks",        "Inner blocks of each process",                   "PCNRASSetBlocks",  PETSC_DECIDE, NRAS_BLOCKS_MAX,  &set->blocks},
-    {"-pc_nras_outer_overlap", "Layers of rows of other processes",              "PCNRASSetOverlap", 0,            NRAS_OVERLAP_MAX, &set->outer },
-    {"-pc_nras_inner_overlap", "Layers of rows that inner blocks share",         "PCNRASSetOverlap", 0,            NRAS_OVERLAP_MAX, &set->inner },
-    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", "PCNRASSetLevels",  0,            NRAS_LEVELS_MAX,  &set->levels},
-    {"-pc_nras_sweeps",        "Jacobi sweeps in place of a triangular solve",   "PCNRAS",           1,            NRAS_SWEEPS_MAX,  &set->sweeps}
+    {"-pc_nras_outer_overlap", "Layers of rows of other processes",              "PCNRASSetOverlap", 0, NRAS_OVERLAP_MAX, &set->outer },
+    {"-pc_nras_inner_overlap", "Layers of rows that inner blocks share",         "PCNRASSetOverlap", 0, NRAS_OVERLAP_MAX, &set->inner },
+    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", "PCNRASSetLevels",  0, NRAS_LEVELS_MAX,  &set->levels},
+    {"-pc_nras_sweeps",        "Jacobi sweeps in place of a triangular solve",   "PCNRAS",           1, NRAS_SWEEPS_MAX,  &set->sweeps}
   };
+  PetscBool given;
 
   PetscFunctionBegin;
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_nras_blocks", "Inner blocks of each process (-1: automatic)", "PCNRASSetBlocks", 1, NRAS_BLOCKS_MAX,
+                             &set->blocks, &given));
+  if (given) PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_nras_blocks", set->blocks, PETSC_DECIDE, NRAS_BLOCKS_MAX);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); ++k) {
-    PetscBool given;
-
     PetscCall(
       PolderOptionsInt(PetscOptionsObject, options[k].name, options[k].text, options[k].call, options[k].least, options[k].most, options[k].value, &given));
     if (given) PolderCheckBounds(PetscObjectComm((PetscObject)pc), options[k].name, *options[k].value, options[k].least, options[k].most);
