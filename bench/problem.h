@@ -11,13 +11,22 @@ typedef struct {
   PetscReal sigma;                          /* coefficients are exp(sigma g), g normal */
   PetscInt  correlation;                    /* g is drawn for each so many-th cell of a direction and linear between those; 1: in each cell by itself */
   PetscBool centre;
-  PetscReal weight[3]; /* of the couplings in each direction */
-  PetscReal wind[3];   /* of the convection in each direction, times peclet */
-  PetscReal reaction;  /* r of -laplace u + v . grad u - r u on the unit cube */
-  PetscInt  points;    /* > 0: no grid, but so many random points */
-  PetscInt  graph;     /* > 0: one of graphs.h */
-  PetscInt *place;     /* the node of each row; NULL: its number */
+  PetscReal weight[3];           /* of the couplings in each direction */
+  PetscReal stretch[3], mean[3]; /* of the lengths of cells: the one in the middle over that at the walls, and their mean before they are scaled to one */
+  PetscReal wind[3];             /* of the convection in each direction, times peclet */
+  PetscReal reaction;            /* r of -laplace u + v . grad u - r u on the unit cube */
+  PetscInt  points;              /* > 0: no grid, but so many random points */
+  PetscInt  graph;               /* > 0: one of graphs.h */
+  PetscInt *place;               /* the node of each row; NULL: its number */
 } Problem;
+
+/* The length of cell k in direction d over the mean one: it grows by a factor from cell to cell, from both walls to the middle */
+static inline PetscReal CellLength(const Problem *p, PetscInt d, PetscInt k)
+{
+  const PetscInt half = (p->n[d] - 1) / 2;
+
+  return p->stretch[d] == 1 || half < 1 ? 1 : PetscPowReal(p->stretch[d], (PetscReal)PetscMin(k, p->n[d] - 1 - k) / (PetscReal)half) / p->mean[d];
+}
 
 static inline PetscErrorCode GetProblem(Problem *p)
 {
@@ -42,6 +51,9 @@ static inline PetscErrorCode GetProblem(Problem *p)
   p->walls     = wall ? 1 : 2;
   p->weight[0] = p->weight[1] = p->weight[2] = 1;
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-weights", p->weight, &three, NULL));
+  p->stretch[0] = p->stretch[1] = p->stretch[2] = p->mean[0] = p->mean[1] = p->mean[2] = 1;
+  three                                                                                = 3;
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-stretch", p->stretch, &three, NULL));
   p->wind[0] = p->wind[1] = p->wind[2] = 1;
   three                                = 3;
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-wind", p->wind, &three, NULL));
@@ -57,6 +69,13 @@ static inline PetscErrorCode GetProblem(Problem *p)
     PetscCheck(size == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-points is for one process");
     p->n[0] = p->points;
     p->n[1] = p->n[2] = p->dim = 1;
+  }
+  for (PetscInt d = 0; d < 3; ++d) {
+    PetscReal sum = 0;
+
+    PetscCheck(p->stretch[d] > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-stretch has ratios of lengths, not %g", (double)p->stretch[d]);
+    for (PetscInt k = 0; k < p->n[d]; ++k) sum += CellLength(p, d, k);
+    p->mean[d] = sum / (PetscReal)p->n[d];
   }
   p->N = p->n[0] * p->n[1] * p->n[2];
   PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &lines, &p->n[p->dim - 1]));
@@ -159,9 +178,11 @@ static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], Pets
   const PetscInt    stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
   const PetscScalar kappa     = Kappa(p, row);
   PetscInt          at[3], nz = 0, main = 0;
+  PetscReal         volume   = 1;
   PetscScalar       diagonal = p->shift - p->reaction / PetscSqr((PetscReal)p->n[0]);
 
   Cell(p, row, at);
+  for (PetscInt d = 0; d < p->dim; ++d) volume *= CellLength(p, d, at[d]);
   for (int k = -p->dim; k <= p->dim; ++k) {
     const int d = k < 0 ? -k - 1 : k - 1;
 
@@ -170,12 +191,13 @@ static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], Pets
       col[nz++] = row;
     } else if (k < 0 ? at[d] > 0 : at[d] < p->n[d] - 1) {
       const PetscInt    j     = k < 0 ? row - stride[d] : row + stride[d];
-      const PetscScalar other = Kappa(p, j), v = p->weight[d] * 2 * kappa * other / (kappa + other);
+      const PetscScalar other = Kappa(p, j), h = CellLength(p, d, at[d]), next = CellLength(p, d, at[d] + (k < 0 ? -1 : 1));
+      const PetscScalar v = p->weight[d] * volume / h * 2 * kappa * other / (kappa * next + other * h);
 
       col[nz]   = j;
       val[nz++] = -v * (1 - (k < 0 ? -0.5 : 0.5) * p->peclet * p->wind[d] / (PetscReal)p->n[d]);
       diagonal += v;
-    } else if (!p->bubbles && p->shift == 0) diagonal += p->weight[d] * p->walls * kappa;
+    } else if (!p->bubbles && p->shift == 0) diagonal += p->weight[d] * p->walls * kappa * volume / PetscSqr(CellLength(p, d, at[d]));
   }
   val[main] = diagonal;
   return nz;

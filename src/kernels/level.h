@@ -7,22 +7,24 @@
 
 #include "launcher.h"
 #include "levelgrid.h"
+#include "levellines.h"
 
 /* Maximum number of diagonals of the device kernels; a matrix with more is read by rows */
 #define POLDER_LEVEL_DIAGONALS 32
 
-/* The interpolation P from the nc rows of the next level: that of a grid or, with grid = NULL, by aggregates */
+/* The interpolation P from the nc rows of the next level: that of a grid, along lines or, where both are NULL, by aggregates */
 typedef struct {
-  const PetscInt        *agg;
-  PetscInt               nc;
-  const PolderLevelGrid *grid;
+  const PetscInt         *agg;
+  PetscInt                nc;
+  const PolderLevelGrid  *grid;
+  const PolderLevelLines *lines;
 } PolderLevelTransfer;
 
 /* x = (D + L)^-1 b; bc = P^T (b - A x) or, with P = NULL, b - A x, unless bc is NULL */
 PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PolderLevelTransfer *P, PetscScalar bc[]);
 PETSC_INTERN void PolderLevelForwardSingle_Host(const PolderLevelMatrix *, const float b[], float x[], const PolderLevelTransfer *P, float bc[]);
 PETSC_INTERN void PolderLevelForwardHalf_Host(const PolderLevelMatrix *, const float b[], float x[], const PolderLevelTransfer *P, float bc[]);
-/* A Gauss-Seidel sweep over x; P != NULL: after x += scale P xc, with scale = 1 on a grid */
+/* A Gauss-Seidel sweep over x; P != NULL: after x += scale P xc, with scale = 1 on a grid and along lines */
 PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool backward, const PolderLevelTransfer *P, PetscScalar scale, const PetscScalar xc[],
                                         const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PolderLevelTransfer *P, float scale, const float xc[],

@@ -258,6 +258,7 @@ static void LEVEL_NAME(LevelGive)(const PolderLevelTransfer *P, PetscInt r0, Pet
   if (!P) {
     for (PetscInt i = 0; i < len; ++i) bc[r0 + i] = r[i];
   } else if (P->grid) LEVEL_GRID(PolderLevelGridRestrictRows)(P->grid, r0, len, r, bc);
+  else if (P->lines) LEVEL_GRID(PolderLevelLinesRestrictRows)(P->lines, r0, len, r, bc);
   else LEVEL_NAME(LevelRestrict)(r0, len, P->agg, r, bc);
 }
 
@@ -304,10 +305,12 @@ void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALU
     return;
   }
   for (PetscInt i = 0; i < n; ++i) x[i] = dinv[i] * (b[i] - LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x));
-  for (PetscInt i = 0; bc && i < n; ++i) {
-    const LEVEL_VALUE r = -LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+  for (PetscInt r0 = 0; bc && r0 < n; r0 += LEVEL_ROWS) {
+    const PetscInt len = PetscMin(LEVEL_ROWS, n - r0);
+    LEVEL_VALUE    r[LEVEL_ROWS];
 
-    LEVEL_NAME(LevelGive)(P, i, 1, &r, bc);
+    for (PetscInt i = 0; i < len; ++i) r[i] = -LEVEL_NAME(LevelRow)(A->diag[r0 + i] + 1, A->ai[r0 + i + 1], A->aj, aa, x);
+    LEVEL_NAME(LevelGive)(P, r0, len, r, bc);
   }
 }
 
@@ -334,6 +337,7 @@ static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool bac
 static void LEVEL_NAME(LevelTake)(const PolderLevelTransfer *P, PetscInt r0, PetscInt r1, LEVEL_VALUE scale, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
 {
   if (P->grid) LEVEL_GRID(PolderLevelGridProlongRows)(P->grid, r0, r1 - r0, xc, x);
+  else if (P->lines) LEVEL_GRID(PolderLevelLinesProlongRows)(P->lines, r0, r1 - r0, xc, x);
   else LEVEL_NAME(LevelProlong)(r0, r1, P->agg, scale, xc, x);
 }
 

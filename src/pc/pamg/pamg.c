@@ -17,6 +17,7 @@ static const char *const PamgCycles[]     = {"v", "w", "k"};
 static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
 static const char *const PamgMatchings[]  = {"handshake", "greedy"};
 static const char *const PamgPrecisions[] = {"double", "single", "half", "auto"};
+static const char *const PamgChoices[]    = {"no", "yes", "auto"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
 /* Prints one warning for each entry of warned[] */
@@ -300,6 +301,7 @@ static PetscErrorCode PamgViewBoxes(const PamgLevel *L, size_t n, char text[])
   PetscFunctionBegin;
   text[0] = 0;
   if (L->isgrid) PetscCall(PetscSNPrintf(text, n, ", boxes of %d x %d x %d cells", 1 + join[0], 1 + join[1], 1 + join[2]));
+  if (L->islines) PetscCall(PetscSNPrintf(text, n, ", interpolation along lines"));
   if (L->eliminates) PetscCall(PetscSNPrintf(text, n, ", rows of few neighbours eliminated"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -426,7 +428,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
   PetscBool changed = PETSC_FALSE, grids = pamg->grids;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
-           precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype;
+           precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype,
+           lines = pamg->wantlines < 0 ? 2 : pamg->wantlines;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
@@ -436,11 +439,14 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(
     PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 4, &precision, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
+  PetscCall(
+    PamgOption(PetscOptionsObject, "-pc_pamg_lines", "Pairs along lines of strong couplings, and linear interpolation", PamgChoices, 3, &lines, &changed));
   pamg->cycle         = (PamgCycle)cycle;
   pamg->matching      = (PamgMatching)matching;
   pamg->coarsetype    = (PamgCoarse)coarse;
   pamg->wantsmoother  = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
   pamg->wantprecision = precision > PAMG_HALF ? PETSC_DECIDE : precision;
+  pamg->wantlines     = lines > 1 ? PETSC_DECIDE : lines;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
@@ -499,6 +505,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
 .  -pc_pamg_grid <true>                   - levels that are grids have boxes of two cells a direction and linear interpolation instead of pairs
+.  -pc_pamg_lines <auto> (no,yes,auto)    - one pass a level and linear interpolation along lines of strong couplings; auto: where many rows lie in such lines
 .  -pc_pamg_eliminate <3 or 0>            - most neighbours of rows that are eliminated exactly, where many rows belong to chains or trees; 0 (GPUs): none
 .  -pc_pamg_quality <16>                  - largest two-grid condition number of an aggregate; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
@@ -524,6 +531,10 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    level is such a stencil again and is stored by diagonals; a correction is interpolated linearly between boxes, with weights from the couplings,
    also across the limits of processes that have an even number of whole planes each.
    Where directions of strong coupling change within the grid, or a box would tie parts to each other that are hardly coupled, the level has pairs.
+
+   Where a fifth of the rows of such a level have two strong couplings and weak others, as on grids that are stretched or in polar coordinates, one pass pairs
+   the rows of this level and of those below it, and a correction is interpolated linearly along these lines. No coupling may be positive, and no row sum
+   negative.
 
    Where the rows of a level lie in no grid and a fifth of them has one or two neighbours, as in trees, power grids and networks of pipes, rows with up to three
    neighbours are eliminated exactly, in rounds of rows that are not coupled to each other, and the Schur complement is the matrix of the next level. The rows
@@ -570,6 +581,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->wantk             = PETSC_DECIDE;
   pamg->wanttwice         = PETSC_DECIDE;
   pamg->wanteliminate     = PETSC_DECIDE;
+  pamg->wantlines         = PETSC_DECIDE;
   pamg->cycle             = PAMG_V;
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;

@@ -281,6 +281,21 @@ static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the interpolation of level L along lines between the nc aggregates of its rows A, and the rows of the next level */
+static PetscErrorCode PamgLinesRows(const PC_PAMG *pamg, const PamgWork *w, PamgLevel *L, PolderRows A, PetscInt nc, PolderSparseRows *C, PetscBool *longrows)
+{
+  const PolderAggregates P = {A.n, nc, L->agg, w->ptr, w->row};
+  PetscScalar           *scaled;
+
+  PetscFunctionBegin;
+  PetscCall(pamg->setup->members(w, &P));
+  PetscCall(PCPAMGMakeLines(pamg, L, &P, &A, PETSC_FALSE, &scaled));
+  A.a = scaled;
+  PetscCall(PamgCoarseRows(pamg, w, &A, L->agg, nc, C, longrows));
+  PetscCall(pamg->place->free(&scaled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Moves weak entries to the diagonal */
 static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PolderSparseRows *C)
 {
@@ -316,7 +331,8 @@ static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, PamgWork *w, PetscInt nc)
 }
 
 /*
-  Aggregates of up to 2^passes rows of level l and the local block of the next matrix. Each pass pairs the rows of the matrix that the pass before has made.
+  Aggregates of up to 2^passes rows of level l and the local block of the next matrix. Each pass pairs the rows of the matrix that the pass before has made;
+  interpolation along lines has one.
   mate[], gridplace[] and the other arrays of pamg begin as those of the level and are updated by each pass.
 */
 PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
@@ -325,24 +341,29 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
   PolderRows       A    = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa, .nz = (PetscInt)L->nz};
   PolderSparseRows made = {0}, next; // by the last pass, of which A is a view after the first, and by this one
   PamgWork         w;
+  PetscInt         passes;
 
   PetscFunctionBegin;
   PetscCall(PCPAMGNeedPlaces(pamg));
+  PetscCall(PCPAMGFindLines(pamg, l));
+  passes = L->islines ? 1 : pamg->passes;
   PetscCall(PamgWorkCreate(pamg, L, &w));
-  for (PetscInt pass = 0; pass < pamg->passes; ++pass) {
+  for (PetscInt pass = 0; pass < passes; ++pass) {
     PamgMade pairs = {.agg = pass ? w.agg : L->agg};
 
     if (pass) PolderRun(pamg->place, PolderIndexFill, A.n, POLDER_PAIR_FREE, pamg->mate);
     PetscCall(PamgPairs(pamg, &w, L, &A, &pairs));
-    PetscCall(PamgCoarseRows(pamg, &w, &A, pairs.agg, pairs.n, &next, &C->longrows));
+    if (L->islines) PetscCall(PamgLinesRows(pamg, &w, L, A, pairs.n, &next, &C->longrows));
+    else PetscCall(PamgCoarseRows(pamg, &w, &A, pairs.agg, pairs.n, &next, &C->longrows));
     L->pass[pass] = (PamgPass){A.n, A.nz - A.n, pairs.n, next.nz - pairs.n, !pairs.regular};
-    if (pamg->sum && pass + 1 < pamg->passes) PetscCall(PamgNextJudged(pamg, &w, pairs.n));
+    if (pamg->sum && pass + 1 < passes) PetscCall(PamgNextJudged(pamg, &w, pairs.n));
     if (w.outside[0]) PetscCall(PamgNextOutside(pamg, &w, pairs.n));
     if (pass) PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, pairs.agg, pairs.n, L->agg);
     PetscCall(PCPAMGFreeRows(pamg, &made));
     made = next;
     A    = PolderRowsOf(&made);
   }
+  for (PetscInt pass = passes; pass < pamg->passes; ++pass) L->pass[pass] = (PamgPass){A.n, A.nz - A.n, A.n, A.nz - A.n, 0};
   if (pamg->drop > 0) PetscCall(PamgDropWeak(pamg, &w, &made));
   L->nc = C->n = made.n;
   C->nz        = made.nz;

@@ -66,7 +66,7 @@ static PetscErrorCode PamgSmoothWide(PC_PAMG *pamg, void *y[2])
 /* Where a step to a coarser level stores the residual, if it does */
 static inline void *PamgResidualOf(const PamgLevel *L, void *scratch)
 {
-  return L->isgrid ? scratch : NULL;
+  return PamgInterpolates(L) ? scratch : NULL;
 }
 
 /* The right-hand side and the solution of level C through which the finer level restricts and prolongs */
@@ -193,10 +193,10 @@ PetscErrorCode PCPAMGCycle(PC_PAMG *pamg, const void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Flops a row of the weights in restriction and interpolation: a sum and two products and a difference and a sum for each direction */
-static PetscLogDouble PamgGridFlops(const PamgLevel *L)
+/* Flops a row of the weights in restriction and interpolation: a sum and two products and a difference and a sum for each direction, or line */
+static PetscLogDouble PamgWeightFlops(const PamgLevel *L)
 {
-  return L->isgrid ? 6.0 * (L->grid.join[0] + L->grid.join[1] + L->grid.join[2]) : 0;
+  return L->islines ? 6.0 : L->isgrid ? 6.0 * (L->grid.join[0] + L->grid.join[1] + L->grid.join[2]) : 0;
 }
 
 /*
@@ -217,7 +217,7 @@ PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
     if (L->eliminates) flops += visits * (4.0 * L->eliminated.ptr[L->eliminated.m] + L->eliminated.m);
     else
       flops += visits * (steps * L->blocks.flops + 2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) +
-                         (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
+                         (4.0 * steps + 3 + (twice ? 10 : 0) + PamgWeightFlops(L)) * L->n);
   }
   *last = visits * 2.0 * n * n;
   return flops;

@@ -361,13 +361,17 @@ static PetscErrorCode PamgFirstValuesDevice(PC_PAMG *pamg)
 static PetscErrorCode PamgCoarseValuesDevice(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel             *L = &pamg->level[l], *C = L + 1;
-  const PolderAggregates P = PamgAggregatesOf(L);
-  const PolderRows       A = PolderOwnRows(&L->csr);
-  const PolderSparseRows B = {.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa};
+  const PolderAggregates P      = PamgAggregatesOf(L);
+  const PolderSparseRows B      = {.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa};
+  PolderRows             A      = PolderOwnRows(&L->csr);
+  PetscScalar           *scaled = NULL;
 
   PetscFunctionBegin;
+  if (L->islines) PetscCall(PCPAMGMakeLines(pamg, L, &P, &A, PETSC_TRUE, &scaled));
+  if (scaled) A.a = scaled;
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
   else PolderLaunch(PolderCoarseRowsValues_CUDA(&P, &A, C->longrows, &B, pamg->stream));
+  PetscCall(PolderDeviceFree(&scaled));
   if (L->halo) PetscCall(PCPAMGCoarseOuterValues(pamg, l));
   else PetscCall(PCPAMGMendCoarse(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -466,6 +470,14 @@ static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
   PetscCall(PolderDeviceMalloc(sizeof(*L->row) * (size_t)L->n, &L->row));
   P = PamgAggregatesOf(L);
   PetscCall(PamgMembersDevice(w, &P));
+  if (L->islines) {
+    PetscCall(PolderDeviceMalloc(sizeof(*L->ptr) * (size_t)(L->nc + 2), &L->lines.tptr));
+    PetscCall(PolderDeviceMalloc(sizeof(*L->row) * (size_t)L->n, &L->lines.trow));
+    L->lines.ptr = L->ptr;
+    L->lines.row = L->row;
+    P            = (PolderAggregates){L->n, L->nc, L->lines.beside, L->lines.tptr, L->lines.trow};
+    PetscCall(PamgMembersDevice(w, &P));
+  }
   C->csr = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = PETSC_TRUE};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

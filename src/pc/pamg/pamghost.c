@@ -8,7 +8,7 @@
 
 static PolderLevelTransfer PamgTransfer(const PamgLevel *L)
 {
-  return (PolderLevelTransfer){.agg = L->agg, .nc = L->nc, .grid = L->isgrid ? &L->grid : NULL};
+  return (PolderLevelTransfer){.agg = L->agg, .nc = L->nc, .grid = L->isgrid ? &L->grid : NULL, .lines = L->islines ? &L->lines : NULL};
 }
 
 #define LEVEL_VALUE        PetscScalar

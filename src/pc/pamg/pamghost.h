@@ -72,14 +72,23 @@ static PetscErrorCode LEVEL_NAME(PamgProlongGrid)(PamgLevel *L, const LEVEL_VALU
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* bc = P^T r on a level whose residual is stored */
+static PetscErrorCode LEVEL_NAME(PamgRestrict)(PamgLevel *L, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  PetscFunctionBegin;
+  if (L->islines) LEVEL_KERNEL(PolderLevelLinesRestrict)(&L->lines, r, bc);
+  else PetscCall(LEVEL_NAME(PamgRestrictGrid)(L, r, bc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode LEVEL_NAME(PamgResidual)(PamgLevel *L, const void *b, const void *x, void *r, void *bc)
 {
   const LEVEL_VALUE *rhs;
 
   PetscFunctionBegin;
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_MATRIX(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r || L->isgrid ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
-  if (bc && L->isgrid) PetscCall(LEVEL_NAME(PamgRestrictGrid)(L, (const LEVEL_VALUE *)r, (LEVEL_VALUE *)bc));
+  LEVEL_MATRIX(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r || PamgInterpolates(L) ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
+  if (bc && PamgInterpolates(L)) PetscCall(LEVEL_NAME(PamgRestrict)(L, (const LEVEL_VALUE *)r, (LEVEL_VALUE *)bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,6 +97,7 @@ static PetscErrorCode LEVEL_NAME(PamgProlong)(PamgLevel *L, PetscReal scale, voi
   PetscFunctionBegin;
   ((LEVEL_VALUE *)xc)[L->nc] = 0; // for rows in no aggregate
   if (L->isgrid) PetscCall(LEVEL_NAME(PamgProlongGrid)(L, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x));
+  else if (L->islines) LEVEL_KERNEL(PolderLevelLinesProlong)(&L->lines, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
   else LEVEL_KERNEL(PolderLevelProlong)(L->n, L->agg, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,8 +189,8 @@ static PetscErrorCode LEVEL_NAME(PamgScatter)(PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep on a level that is a grid of several processes */
-static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALUE b[], LEVEL_VALUE x[], LEVEL_VALUE bc[])
+/* A sweep on a level of several processes whose residual is stored */
+static PetscErrorCode LEVEL_NAME(PamgForwardStored)(PamgLevel *L, const LEVEL_VALUE b[], LEVEL_VALUE x[], LEVEL_VALUE bc[])
 {
   LEVEL_VALUE *r = (LEVEL_VALUE *)L->iterate;
 
@@ -188,7 +198,7 @@ static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALU
   LEVEL_MATRIX(PolderLevelForward)(&L->M, b, x, NULL, r);
   PetscCall(LEVEL_NAME(PamgExchange)(L, x));
   LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
-  PetscCall(LEVEL_NAME(PamgRestrictGrid)(L, r, bc));
+  PetscCall(LEVEL_NAME(PamgRestrict)(L, r, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -218,8 +228,8 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
   LEVEL_VALUE              *xx    = (LEVEL_VALUE *)x;
 
   PetscFunctionBegin;
-  if (fused && L->isgrid && L->halo) {
-    PetscCall(LEVEL_NAME(PamgForwardGrid)(L, bb, xx, (LEVEL_VALUE *)bc));
+  if (fused && PamgInterpolates(L) && L->halo) {
+    PetscCall(LEVEL_NAME(PamgForwardStored)(L, bb, xx, (LEVEL_VALUE *)bc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   LEVEL_MATRIX(PolderLevelForward)(&L->M, bb, xx, &P, fused ? (LEVEL_VALUE *)bc : NULL);
@@ -235,7 +245,7 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
     LEVEL_MATRIX(PolderLevelSweep)(&L->M, PETSC_FALSE, NULL, 0, NULL, rhs, xx);
     LEVEL_NAME(PamgBlocks)(L, PETSC_FALSE, rhs, xx);
   }
-  PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, L->isgrid ? L->iterate : NULL, bc));
+  PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, PamgInterpolates(L) ? L->iterate : NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

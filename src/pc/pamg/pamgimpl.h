@@ -7,6 +7,7 @@
 #include "kernels/levelblocks.h"
 #include "kernels/levelborder.h"
 #include "kernels/levelgrid.h"
+#include "kernels/levellines.h"
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
 #include "kernels/levelscalars.h"
@@ -129,10 +130,12 @@ typedef struct {
   PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
   PolderLevelGrid   grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
   PetscBool         gridknown, isgrid;
-  PetscBool         ahead;      /* the steps of its set-up run before the host knows what those before have found, see PCPAMGGridAhead() */
-  PamgFindings      found;      /* on the host, as far as it has asked */
-  int               along;      /* gridknown: the direction in which the rows of processes follow each other where each has whole planes: 1 or 2 */
-  PamgBorder        border;     /* isgrid */
+  PetscBool         ahead;  /* the steps of its set-up run before the host knows what those before have found, see PCPAMGGridAhead() */
+  PamgFindings      found;  /* on the host, as far as it has asked */
+  int               along;  /* gridknown: the direction in which the rows of processes follow each other where each has whole planes: 1 or 2 */
+  PamgBorder        border; /* isgrid */
+  PolderLevelLines  lines;  /* islines: a correction is interpolated along lines between agg[] */
+  PetscBool         islines;
   PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
   PetscBool         eliminates;
   PolderLevelBlocks blocks;   /* that smoothing solves exactly; arrays on the host */
@@ -216,7 +219,7 @@ typedef struct {
   PetscInt passes, maxlevels, coarselimit, gatherlimit, klevels;
   PetscInt eliminate; /* the most neighbours of a row that is eliminated, 0: none */
   /* As requested; PETSC_DECIDE: chosen by the place of the levels */
-  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit;
+  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit, wantlines;
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;
@@ -287,6 +290,12 @@ static inline PetscBool PamgEliminatedAbove(const PC_PAMG *pamg, PetscInt l)
   return (PetscBool)(l > 0);
 }
 
+/* Is the correction of a level more than a constant on each aggregate? Then restriction takes a stored residual */
+static inline PetscBool PamgInterpolates(const PamgLevel *L)
+{
+  return (PetscBool)(L->isgrid || L->islines);
+}
+
 /*
   Scaling factor of the correction that level l receives from the next level. Piecewise constants overestimate the energy, which makes the unscaled correction
   too short; the K-cycle computes its own scaling
@@ -298,7 +307,7 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
     {1.15, 1.3, 1.4}  // W
   };
 
-  if (pamg->level[l].isgrid || (pamg->cycle == PAMG_K && pamg->level[l + 1].twice)) return 1;
+  if (PamgInterpolates(&pamg->level[l]) || (pamg->cycle == PAMG_K && pamg->level[l + 1].twice)) return 1;
   if (pamg->overcorrection > 0) return pamg->overcorrection;
   if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
   return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
@@ -478,6 +487,16 @@ PETSC_INTERN PetscErrorCode PCPAMGEliminate(PC_PAMG *, PetscInt l, PetscInt64 *c
 /* The same with new values */
 PETSC_INTERN PetscErrorCode PCPAMGEliminateValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeEliminated(PolderEliminated *);
+
+/* pamglines.c: levels whose strong couplings lie in lines */
+/* Are the aggregates of level l made by one pass, with interpolation along lines? Sets L->islines. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGFindLines(PC_PAMG *, PetscInt l);
+/* Do its new values allow it as well? Collective */
+PETSC_INTERN PetscErrorCode PCPAMGLinesHold(PC_PAMG *, const PamgLevel *, PetscBool *holds);
+/* Makes L->lines from the rows A and its aggregates P; *scaled <- their entries as the next level adds them up. keep: with new values */
+PETSC_INTERN PetscErrorCode PCPAMGMakeLines(const PC_PAMG *, PamgLevel *L, const PolderAggregates *P, const PolderRows *A, PetscBool keep,
+                                            PetscScalar **scaled);
+PETSC_INTERN PetscErrorCode PCPAMGFreeLines(const PC_PAMG *, PolderLevelLines *);
 
 /* pamgblocks.c: blocks of rows with strong positive couplings. A refresh keeps those that there are. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *, PamgLevel *, PetscBool refresh);

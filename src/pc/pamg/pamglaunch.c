@@ -135,7 +135,7 @@ static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, v
 {
   const PolderAggregates P      = PamgAggregatesOf(L);
   const PamgOuter       *O      = &L->outer;
-  const PetscBool        stored = (PetscBool)(r || L->isgrid || !bc); // r may be NULL where there are no rows
+  const PetscBool        stored = (PetscBool)(r || PamgInterpolates(L) || !bc); // r may be NULL where there are no rows
   const PolderExchange  *sends  = NULL;
   PolderStream           stream;
 
@@ -143,9 +143,10 @@ static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, v
   if (stored) PetscCall(PamgSend(L, x, &sends));
   else if (L->halo) PetscCall(PolderHaloBeginDevice(L->halo, PamgUnit(L), x, L->ghost));
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, !r && L->ptr ? &P : NULL, bc, sends, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, !stored ? &P : NULL, bc, sends, stream));
   if (stored) PetscCall(PamgAddOuter(L, sends, (PolderOuterSum){.scale = -1, .own = x}, r));
   if (bc && L->isgrid) PetscCall(PamgRestrictGrid(L, r, bc));
+  if (bc && L->islines) PolderLaunch(PolderLevelLinesRestrict_CUDA(L->singleprecision, &L->lines, r, bc, stream));
   if (stored) PetscFunctionReturn(PETSC_SUCCESS);
   if (L->halo) {
     PetscCall(PolderHaloEndDevice(L->halo, PamgUnit(L), x, L->ghost));
@@ -164,7 +165,8 @@ static PetscErrorCode PamgProlong(PamgLevel *L, PetscReal scale, void *xc, void 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelProlong_CUDA(L->singleprecision, L->n, L->agg, L->nc, scale, xc, x, stream));
+  if (L->islines) PolderLaunch(PolderLevelLinesProlong_CUDA(L->singleprecision, &L->lines, xc, x, stream));
+  else PolderLaunch(PolderLevelProlong_CUDA(L->singleprecision, L->n, L->agg, L->nc, scale, xc, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,7 +306,7 @@ static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void 
   PetscCall(PamgColours(L, 1, L->ncolour, b, x));
   if (L->hasblocks) PetscCall(PamgBlockStep(L, PETSC_FALSE, b, x));
   PetscCall(PamgSweeps(L, n - 1, PETSC_FALSE, b, x));
-  PetscCall(PamgResidual(L, b, x, L->isgrid ? L->iterate : NULL, bc));
+  PetscCall(PamgResidual(L, b, x, PamgInterpolates(L) ? L->iterate : NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,6 +26,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));
   PetscCall(pamg->place->free(&L->grid.w));
+  PetscCall(PCPAMGFreeLines(pamg, &L->lines));
   PetscCall(PetscFree3(L->bi, L->bj, L->ba));
   PetscCall(PetscFree(L->ghostagg));
   PetscCall(PetscFree(L->val));
@@ -161,6 +162,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
 
   if (L->order) bytes += index * n;
   if (L->grid.w) bytes += sizeof(*L->grid.w) * n;
+  if (L->islines) bytes += (index + sizeof(*L->lines.weight)) * n + (L->lines.tptr ? index * (n + (size_t)L->nc + 2) : 0);
   if (L->blocks.n) bytes += index * (size_t)(2 * L->blocks.n + L->blocks.ptr[L->blocks.n]) + sizeof(PetscReal) * (size_t)L->blocks.at[L->blocks.n];
   if (L->blockrows.n) bytes += (index + sizeof(PetscScalar)) * (size_t)L->blockrows.nz + 2 * index * (size_t)L->blockrows.n;
   if (L->shift) bytes += sizeof(*L->shift) * n;
@@ -192,7 +194,7 @@ static void PamgVectors(PC_PAMG *pamg, size_t *bytes)
       if (L->gathered) PamgVector(pamg, L, L->nown, bytes, &L->part);
     }
     if (!last && L->halo && (sgs || L->hasblocks || pamg->setup->splitrhs)) PamgVector(pamg, L, L->n, bytes, &L->localrhs);
-    if (!last && (diagonal || L->isgrid || L->eliminates || (twice && kcycle))) PamgVector(pamg, L, L->n, bytes, &L->iterate);
+    if (!last && (diagonal || PamgInterpolates(L) || L->eliminates || (twice && kcycle))) PamgVector(pamg, L, L->n, bytes, &L->iterate);
     if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PamgVector(pamg, L, L->n, bytes, &L->correction);
     if (twice && kcycle) PamgVector(pamg, L, L->n, bytes, &L->product);
   }

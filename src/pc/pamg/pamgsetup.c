@@ -284,6 +284,8 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
       if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (l + 1 < pamg->nlevel) {
+      if (pamg->level[l].islines) PetscCall(PCPAMGLinesHold(pamg, &pamg->level[l], holds));
+      if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCall(PCPAMGSetUpBlocks(pamg, &pamg->level[l], PETSC_TRUE));
       PetscCall(pamg->setup->coarsevalues(pamg, l));
     }

@@ -206,7 +206,8 @@ static PetscErrorCode PamgFirstValuesHost(PC_PAMG *pamg)
 static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
-  const PolderRows own = PolderOwnRows(&L->csr), ghosts = PamgScaledEntries(L, PolderGhostColumns(&L->csr));
+  const PolderRows ghosts = PamgScaledEntries(L, PolderGhostColumns(&L->csr));
+  PolderRows       own    = PolderOwnRows(&L->csr);
   PolderAggregates P;
   PetscInt        *place;
 
@@ -215,7 +216,14 @@ static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscMalloc1(PetscMax(L->nc, C->nghost), &place));
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
   else if (L->eliminates) PetscCall(PCPAMGEliminateValues(pamg, l));
-  else PolderGalerkinValues_Host(&P, &own, L->nc, L->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa});
+  else {
+    PetscScalar *scaled = NULL;
+
+    if (L->islines) PetscCall(PCPAMGMakeLines(pamg, L, &P, &own, PETSC_TRUE, &scaled));
+    if (scaled) own.a = scaled;
+    PolderGalerkinValues_Host(&P, &own, L->nc, L->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa});
+    PetscCall(pamg->place->free(&scaled));
+  }
   if (C->bi)
     PolderGalerkinValues_Host(&P, &ghosts, C->nghost, L->ghostagg, PETSC_FALSE, place,
                               &(PolderSparseRows){.n = L->nc, .ptr = C->bi, .col = C->bj, .val = C->ba});

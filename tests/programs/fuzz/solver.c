@@ -75,12 +75,13 @@ static PetscErrorCode RRB(Fuzz *f, const char *inner)
 static PetscErrorCode PAMG(Fuzz *f, const char *inner)
 {
   static const char *const cycles[] = {"v", "w", "k"}, *const smoothers[] = {"auto", "sgs", "jacobi", "l1jacobi", "chebyshev"},
-                           *const matchings[] = {"handshake", "greedy"}, *const coarses[] = {"auto", "cholesky", "inverse", "ksp"};
-  static const char *const reals[]  = {"damping", "overcorrection", "kcycle_threshold", "threshold", "quality", "drop"};
-  static const PetscReal   bounds[] = {1.5, 4, 1, 1, 20, 0.2};
-  static const char *const ints[]   = {"passes", "pre", "post", "kcycle_levels", "levels", "coarse_limit", "gather"};
-  static const PetscInt    most[]   = {3, 4, 4, 4, 8, 60, 100};
-  char                     name[64];
+                           *const matchings[] = {"handshake", "greedy"}, *const lines[] = {"auto", "yes", "no"},
+                           *const coarses[] = {"auto", "cholesky", "inverse", "ksp"};
+  static const char *const        reals[]   = {"damping", "overcorrection", "kcycle_threshold", "threshold", "quality", "drop"};
+  static const PetscReal          bounds[]  = {1.5, 4, 1, 1, 20, 0.2};
+  static const char *const        ints[]    = {"passes", "pre", "post", "kcycle_levels", "levels", "coarse_limit", "gather"};
+  static const PetscInt           most[]    = {3, 4, 4, 4, 8, 60, 100};
+  char                            name[64];
 
   PetscFunctionBegin;
 #define Named(option) PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_pamg_%s", inner, option))
@@ -94,6 +95,8 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
   SetOf(f, 40, name, coarses);
   Named("precision");
   SetOf(f, 30, name, Precisions);
+  Named("lines");
+  SetOf(f, 30, name, lines);
   Named("reuse");
   SetOf(f, 20, name, Bools);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(reals); ++k) {
