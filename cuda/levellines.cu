@@ -52,6 +52,15 @@ int PolderLevelLinesInner_CUDA(const PolderAggregates *aggregates, const PolderR
   return PolderForEach(A.n, stream, [=] __device__(PetscInt i) { inner[i] = PolderLineInner(i, &P, &A); });
 }
 
+int PolderLevelLinesSingle_CUDA(const PolderLevelLines *lines, const PolderAggregates *aggregates, const PolderRows *rows, PetscInt[], PolderStream stream)
+{
+  const PolderAggregates P      = *aggregates;
+  const PolderRows       A      = *rows;
+  unsigned              *single = lines->single;
+
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) { single[i] = PolderLineSingles(i, &P, &A); });
+}
+
 int PolderLevelLinesRows_CUDA(const PolderLevelLines *lines, const PolderAggregates *aggregates, const PolderRows *rows, const PolderLineRule *rule,
                               PolderStream stream)
 {

@@ -25,6 +25,7 @@ typedef struct {
   PetscInt        n, nc;
   const PetscInt *agg;
   PetscInt       *beside;      /* [n] the aggregate beside, nc: none */
+  unsigned       *single;      /* [n] bit k: entry k of the row is the only one between its aggregate and another */
   float          *weight;      /* [n] its weight, 0: none */
   const PetscInt *ptr, *row;   /* device: the rows of each aggregate, as in PolderAggregates */
   PetscInt       *tptr, *trow; /* device: the rows that it is beside */
@@ -50,6 +51,10 @@ POLDER_LAUNCHER int PolderLevelLinesCount_CUDA(PetscInt n, const PetscInt strong
 /* Computes rule->inner */
 PETSC_INTERN void   PolderLevelLinesInner_Host(const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule);
 POLDER_LAUNCHER int PolderLevelLinesInner_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule, PolderStream stream);
+/* Computes single[]. Host: scratch[3 nc] */
+PETSC_INTERN void   PolderLevelLinesSingle_Host(const PolderLevelLines *, const PolderAggregates *P, const PolderRows *A, PetscInt scratch[]);
+POLDER_LAUNCHER int PolderLevelLinesSingle_CUDA(const PolderLevelLines *, const PolderAggregates *P, const PolderRows *A, PetscInt scratch[],
+                                                PolderStream stream);
 /* Computes rule->scaled, weight[] and, unless it is kept, beside[] */
 PETSC_INTERN void   PolderLevelLinesRows_Host(const PolderLevelLines *, const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule);
 POLDER_LAUNCHER int PolderLevelLinesRows_CUDA(const PolderLevelLines *, const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule,

@@ -4,9 +4,9 @@
 #include "levellines.h"
 #include "levelrow.h"
 
-/* Aggregates of more rows than this, or with more entries, are in no line */
+/* Aggregates of more rows than this, or of rows with more entries, are in no line */
 #define POLDER_LINES_ROWS    3
-#define POLDER_LINES_ENTRIES 96
+#define POLDER_LINES_ENTRIES 32
 /* A row may lie in a line if its two strongest couplings are this part of all, and the second is this part of the first */
 #define POLDER_LINES_PART 0.7
 #define POLDER_LINES_NEXT 0.25
@@ -56,36 +56,64 @@ POLDER_LEVELROW unsigned PolderLineHas(PetscInt i, const PetscInt strong[])
   return 1;
 }
 
+/* Below this part of the couplings within both aggregates a coupling is as weak as those across lines: nothing to scale or to interpolate from */
+#define POLDER_LINES_WEAK 0.02
 /* Weights that differ by less are equal: rounding does not decide between two aggregates */
 #define POLDER_LINES_BETTER 1.15
+
+/* Does row i have part in lines? */
+POLDER_LEVELROW PetscBool PolderLineTakes(PetscInt i, const PolderAggregates *P, const PolderRows *A)
+{
+  const PetscInt a = P->agg[i];
+
+  if (a >= P->n || P->ptr[a + 1] - P->ptr[a] > POLDER_LINES_ROWS) return PETSC_FALSE;
+  for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) {
+    if (A->i[P->row[r] + 1] - A->i[P->row[r]] > POLDER_LINES_ENTRIES) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
 
 /* The strongest coupling of row i to a row of its aggregate, 0 if it is alone, -1 if the aggregate is in no line */
 POLDER_LEVELROW PetscReal PolderLineInner(PetscInt i, const PolderAggregates *P, const PolderRows *A)
 {
-  const PetscInt a       = P->agg[i];
-  PetscInt       entries = 0;
-  PetscReal      most    = 0;
+  PetscReal most = 0;
 
-  if (a >= P->n || P->ptr[a + 1] - P->ptr[a] > POLDER_LINES_ROWS) return -1;
-  for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) entries += A->i[P->row[r] + 1] - A->i[P->row[r]];
-  if (entries > POLDER_LINES_ENTRIES) return -1;
+  if (!PolderLineTakes(i, P, A)) return -1;
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
-    if (A->j[k] != i && P->agg[A->j[k]] == a && -PetscRealPart(A->a[k]) > most) most = -PetscRealPart(A->a[k]);
+    if (A->j[k] != i && P->agg[A->j[k]] == P->agg[i] && -PetscRealPart(A->a[k]) > most) most = -PetscRealPart(A->a[k]);
   }
   return most;
 }
 
-/* Does a single entry couple the rows of aggregate a to those of aggregate b? */
-POLDER_LEVELROW PetscBool PolderLineSingle(PetscInt a, PetscInt b, const PolderAggregates *P, const PolderRows *A)
+/* Is entry k of row i the only one that couples the rows of its aggregate to those of aggregate b? That of another row is the likeliest other one */
+POLDER_LEVELROW PetscBool PolderLineSingle(PetscInt i, PetscInt k, PetscInt b, const PolderAggregates *P, const PolderRows *A)
 {
-  PetscInt entries = 0;
+  const PetscInt a = P->agg[i];
 
-  for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) {
-    for (PetscInt k = A->i[P->row[r]]; k < A->i[P->row[r] + 1]; ++k) {
-      if (P->agg[A->j[k]] == b && ++entries > 1) return PETSC_FALSE;
+  for (int own = 0; own < 2; ++own) {
+    for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) {
+      const PetscInt row = P->row[r];
+
+      for (PetscInt q = A->i[row]; (row == i) == own && q < A->i[row + 1]; ++q) {
+        if (q != k && P->agg[A->j[q]] == b) return PETSC_FALSE;
+      }
     }
   }
-  return (PetscBool)(entries == 1);
+  return PETSC_TRUE;
+}
+
+/* single[i] of row i */
+POLDER_LEVELROW unsigned PolderLineSingles(PetscInt i, const PolderAggregates *P, const PolderRows *A)
+{
+  unsigned bits = 0;
+
+  if (!PolderLineTakes(i, P, A)) return 0;
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscInt b = P->agg[A->j[k]];
+
+    if (b < P->n && b != P->agg[i] && PolderLineSingle(i, k, b, P, A)) bits |= 1u << (k - A->i[i]);
+  }
+  return bits;
 }
 
 /* What the local couplings of row i leave of its strongest coupling: with parts, those to other processes may have all of the rest of the diagonal */
@@ -106,17 +134,18 @@ POLDER_LEVELROW PetscReal PolderLineStrongest(PetscInt i, const PolderRows *A, P
 POLDER_LEVELROW void PolderLineRow(PetscInt i, const PolderLevelLines *L, const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule)
 {
   const PetscReal own = rule->inner[i], here = own > 0 ? 0.5 / own : 0, strongest = PolderLineStrongest(i, A, rule->parts);
+  const unsigned  single = L->single[i];
   PetscReal       best = 0, less = 0;
   PetscInt        to = P->n, at = -1;
 
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
     const PetscInt  j = A->j[k];
-    const PetscReal a = -PetscRealPart(A->a[k]);
+    const PetscReal a = -PetscRealPart(A->a[k]), other = rule->inner[j];
     PetscReal       s = a;
 
     if (j == i) at = k;
-    else if (a > 0 && own >= 0 && rule->inner[j] >= 0 && P->agg[j] != P->agg[i] && PolderLineSingle(P->agg[i], P->agg[j], P, A)) {
-      const PetscReal there = rule->inner[j] > 0 ? 0.5 / rule->inner[j] : 0, beyond = 1 / (1 / a + there);
+    else if (a > 0 && own >= 0 && other >= 0 && (a > POLDER_LINES_WEAK * own || a > POLDER_LINES_WEAK * other) && single >> (k - A->i[i]) & 1) {
+      const PetscReal there = other > 0 ? 0.5 / other : 0, beyond = 1 / (1 / a + there);
       const PetscReal series = 1 / (here + there + 1 / a), half = a / 2;
 
       s = series > half ? series : half;

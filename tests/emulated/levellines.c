@@ -9,6 +9,17 @@ PolderEmulate(PolderLevelLinesInner, (const PolderAggregates *P, const PolderRow
 PolderEmulate(PolderLevelLinesRows,
               (const PolderLevelLines *L, const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule, PolderStream stream), L, P, A, rule);
 
+/* Without scratch of the caller */
+int PolderLevelLinesSingle_CUDA(const PolderLevelLines *L, const PolderAggregates *P, const PolderRows *A, PETSC_UNUSED PetscInt scratch[], PolderStream stream)
+{
+  PetscInt *own = (PetscInt *)malloc(sizeof(*own) * (3 * (size_t)P->n + 1));
+
+  (void)stream;
+  PolderLevelLinesSingle_Host(L, P, A, own);
+  free(own);
+  return 0;
+}
+
 /* By the lists of the device, which the host does without */
 #define RESTRICT(value) \
   do { \

@@ -19,6 +19,7 @@ typedef struct {
   PetscInt     count[POLDER_LINES_COUNTS], *strong, *beside, *tptr, *trow;
   PetscReal   *inner;
   PetscScalar *scaled;
+  unsigned    *single;
   float       *weight;
 } Made;
 
@@ -71,6 +72,7 @@ static PetscErrorCode TestSetUp(const Rows *r, const Rows *d, Made *h, Made *the
   const PolderRows       A = {r->n, r->ai, r->aj, r->aa, r->nz}, B = {r->n, d->ai, d->aj, d->aa, r->nz};
   const PolderAggregates P = {r->n, r->nc, r->agg, r->ptr, r->row}, Q = {r->n, r->nc, d->agg, d->ptr, d->row};
   PetscInt              *count;
+  unsigned              *single;
   float                 *weight;
 
   PetscFunctionBeginUser;
@@ -83,10 +85,18 @@ static PetscErrorCode TestSetUp(const Rows *r, const Rows *d, Made *h, Made *the
   PetscCall(SameIndices("counts", POLDER_LINES_COUNTS, h->count, count, wrong));
   PetscCall(SameIndices("strongest neighbours", 2 * r->n, h->strong, there->strong, wrong));
   PetscCall(PolderDeviceFree(&count));
+  PetscCall(PetscMalloc1(3 * r->nc, &count));
+  PolderLevelLinesSingle_Host(&(PolderLevelLines){.n = r->n, .single = h->single}, &P, &A, count);
+  PetscCall(PetscFree(count));
+  PolderLaunch(PolderLevelLinesSingle_CUDA(&(PolderLevelLines){.n = r->n, .single = there->single}, &Q, &B, NULL, stream));
+  PetscCall(PetscMalloc1(r->n, &single));
+  PetscCall(PolderDeviceToHost(single, there->single, sizeof(*single) * (size_t)r->n));
+  for (PetscInt i = 0; i < r->n; ++i) *wrong += single[i] != h->single[i];
+  PetscCall(PetscFree(single));
   for (int keep = 0; keep < 2; ++keep) {
     const PolderLineRule   mine = {PETSC_TRUE, (PetscBool)keep, h->inner, h->scaled}, far = {PETSC_TRUE, (PetscBool)keep, there->inner, there->scaled};
-    const PolderLevelLines L = {.n = r->n, .nc = r->nc, .agg = r->agg, .beside = h->beside, .weight = h->weight};
-    const PolderLevelLines K = {.n = r->n, .nc = r->nc, .agg = d->agg, .beside = there->beside, .weight = there->weight};
+    const PolderLevelLines L = {.n = r->n, .nc = r->nc, .agg = r->agg, .beside = h->beside, .single = h->single, .weight = h->weight};
+    const PolderLevelLines K = {.n = r->n, .nc = r->nc, .agg = d->agg, .beside = there->beside, .single = there->single, .weight = there->weight};
 
     PolderLevelLinesInner_Host(&P, &A, &mine);
     PolderLevelLinesRows_Host(&L, &P, &A, &mine);
@@ -106,7 +116,7 @@ static PetscErrorCode TestSetUp(const Rows *r, const Rows *d, Made *h, Made *the
 /* In either precision, with the weights of the host in both places; (P^T r, x) = (r, P x) */
 static PetscErrorCode TestApply(const Rows *r, const Rows *d, Made *h, Made *there, PolderStream stream, PetscInt wrong[2])
 {
-  PolderLevelLines L = {.n = r->n, .nc = r->nc, .agg = r->agg, .beside = h->beside, .weight = h->weight}, K;
+  PolderLevelLines L = {.n = r->n, .nc = r->nc, .agg = r->agg, .beside = h->beside, .single = h->single, .weight = h->weight}, K;
   PetscScalar     *b[2], *x[2], *bc[2], *xc[2], one = 0, other = 0;
   float           *fb, *fx, *fbc, *db, *dx, *dbc;
 
@@ -115,7 +125,7 @@ static PetscErrorCode TestApply(const Rows *r, const Rows *d, Made *h, Made *the
   PolderMembers_Host(&(PolderAggregates){r->n, r->nc, h->beside, h->tptr, h->trow});
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(r->nc + 2), h->tptr, &there->tptr));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)r->n, h->trow, &there->trow));
-  K = (PolderLevelLines){r->n, r->nc, d->agg, there->beside, there->weight, d->ptr, d->row, there->tptr, there->trow};
+  K = (PolderLevelLines){r->n, r->nc, d->agg, there->beside, there->single, there->weight, d->ptr, d->row, there->tptr, there->trow};
   PetscCall(Random(r->n, &b[0], &b[1]));
   PetscCall(Random(r->n, &x[0], &x[1]));
   PetscCall(Random(r->nc + 1, &bc[0], &bc[1]));
@@ -172,23 +182,24 @@ static PetscErrorCode TestCase(PetscInt m, PolderStream stream, PetscInt wrong[3
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(r.nc + 2), r.ptr, &d.ptr));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)r.n, r.row, &d.row));
   PetscCall(PolderDeviceUpload(sizeof(PetscReal) * (size_t)r.n, r.excess, &d.excess));
-  PetscCall(PetscMalloc5(2 * r.n, &h.strong, r.n, &h.beside, r.n, &h.inner, r.nz, &h.scaled, r.n, &h.weight));
+  PetscCall(PetscMalloc6(2 * r.n, &h.strong, r.n, &h.beside, r.n, &h.inner, r.nz, &h.scaled, r.n, &h.single, r.n, &h.weight));
   PetscCall(PetscMalloc2(r.nc + 2, &h.tptr, r.n, &h.trow));
   PetscCall(PolderDeviceMalloc(2 * sizeof(PetscInt) * (size_t)r.n, &there.strong));
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)r.n, &there.beside));
   PetscCall(PolderDeviceMalloc(sizeof(PetscReal) * (size_t)r.n, &there.inner));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)r.nz, &there.scaled));
+  PetscCall(PolderDeviceMalloc(sizeof(unsigned) * (size_t)r.n, &there.single));
   PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)r.n, &there.weight));
   PetscCall(TestSetUp(&r, &d, &h, &there, stream, &wrong[0]));
   PetscCall(PolderDeviceFree(&there.weight));
   PetscCall(TestApply(&r, &d, &h, &there, stream, &wrong[1]));
   {
-    void *const all[] = {&d.ai,         &d.aj,         &d.aa,        &d.agg,        &d.ptr,        &d.row,      &d.excess,
-                         &there.strong, &there.beside, &there.inner, &there.scaled, &there.weight, &there.tptr, &there.trow};
+    void *const all[] = {&d.ai,         &d.aj,        &d.aa,         &d.agg,        &d.ptr,        &d.row,      &d.excess,  &there.strong,
+                         &there.beside, &there.inner, &there.scaled, &there.single, &there.weight, &there.tptr, &there.trow};
 
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(all); ++k) PetscCall(PolderDeviceFree(all[k]));
   }
-  PetscCall(PetscFree5(h.strong, h.beside, h.inner, h.scaled, h.weight));
+  PetscCall(PetscFree6(h.strong, h.beside, h.inner, h.scaled, h.single, h.weight));
   PetscCall(PetscFree2(h.tptr, h.trow));
   PetscCall(PetscFree2(r.ptr, r.row));
   PetscCall(PetscFree2(r.agg, r.excess));

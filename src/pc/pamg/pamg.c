@@ -532,9 +532,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    also across the limits of processes that have an even number of whole planes each.
    Where directions of strong coupling change within the grid, or a box would tie parts to each other that are hardly coupled, the level has pairs.
 
-   Where a fifth of the rows of such a level have two strong couplings and weak others, as on grids that are stretched or in polar coordinates, one pass pairs
-   the rows of this level and of those below it, and a correction is interpolated linearly along these lines. No coupling may be positive, and no row sum
-   negative.
+   Where 15 % of the rows of such a level lie in lines of strong couplings, as on stretched grids or in polar coordinates, it and those below it have pairs from
+   one pass, and a correction is interpolated linearly along the lines. No coupling may be positive, and no row sum negative.
 
    Where the rows of a level lie in no grid and a fifth of them has one or two neighbours, as in trees, power grids and networks of pipes, rows with up to three
    neighbours are eliminated exactly, in rounds of rows that are not coupled to each other, and the Schur complement is the matrix of the next level. The rows

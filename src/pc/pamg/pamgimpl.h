@@ -296,23 +296,6 @@ static inline PetscBool PamgInterpolates(const PamgLevel *L)
   return (PetscBool)(L->isgrid || L->islines);
 }
 
-/*
-  Scaling factor of the correction that level l receives from the next level. Piecewise constants overestimate the energy, which makes the unscaled correction
-  too short; the K-cycle computes its own scaling
-*/
-static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
-{
-  static const PetscReal chosen[2][3] = {
-    {1.35, 1.7, 2.0}, // V
-    {1.15, 1.3, 1.4}  // W
-  };
-
-  if (PamgInterpolates(&pamg->level[l]) || (pamg->cycle == PAMG_K && pamg->level[l + 1].twice)) return 1;
-  if (pamg->overcorrection > 0) return pamg->overcorrection;
-  if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
-  return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
-}
-
 /* Number of entries in the rows of this process */
 static inline PetscLogDouble PamgLocalEntries(const PamgLevel *L)
 {
@@ -487,16 +470,6 @@ PETSC_INTERN PetscErrorCode PCPAMGEliminate(PC_PAMG *, PetscInt l, PetscInt64 *c
 /* The same with new values */
 PETSC_INTERN PetscErrorCode PCPAMGEliminateValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeEliminated(PolderEliminated *);
-
-/* pamglines.c: levels whose strong couplings lie in lines */
-/* Are the aggregates of level l made by one pass, with interpolation along lines? Sets L->islines. Collective */
-PETSC_INTERN PetscErrorCode PCPAMGFindLines(PC_PAMG *, PetscInt l);
-/* Do its new values allow it as well? Collective */
-PETSC_INTERN PetscErrorCode PCPAMGLinesHold(PC_PAMG *, const PamgLevel *, PetscBool *holds);
-/* Makes L->lines from the rows A and its aggregates P; *scaled <- their entries as the next level adds them up. keep: with new values */
-PETSC_INTERN PetscErrorCode PCPAMGMakeLines(const PC_PAMG *, PamgLevel *L, const PolderAggregates *P, const PolderRows *A, PetscBool keep,
-                                            PetscScalar **scaled);
-PETSC_INTERN PetscErrorCode PCPAMGFreeLines(const PC_PAMG *, PolderLevelLines *);
 
 /* pamgblocks.c: blocks of rows with strong positive couplings. A refresh keeps those that there are. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *, PamgLevel *, PetscBool refresh);

@@ -162,7 +162,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
 
   if (L->order) bytes += index * n;
   if (L->grid.w) bytes += sizeof(*L->grid.w) * n;
-  if (L->islines) bytes += (index + sizeof(*L->lines.weight)) * n + (L->lines.tptr ? index * (n + (size_t)L->nc + 2) : 0);
+  if (L->islines) bytes += (index + sizeof(*L->lines.single) + sizeof(*L->lines.weight)) * n + (L->lines.tptr ? index * (n + (size_t)L->nc + 2) : 0);
   if (L->blocks.n) bytes += index * (size_t)(2 * L->blocks.n + L->blocks.ptr[L->blocks.n]) + sizeof(PetscReal) * (size_t)L->blocks.at[L->blocks.n];
   if (L->blockrows.n) bytes += (index + sizeof(PetscScalar)) * (size_t)L->blockrows.nz + 2 * index * (size_t)L->blockrows.n;
   if (L->shift) bytes += sizeof(*L->shift) * n;

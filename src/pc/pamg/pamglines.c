@@ -67,8 +67,14 @@ PetscErrorCode PCPAMGMakeLines(const PC_PAMG *pamg, PamgLevel *L, const PolderAg
   lines->nc  = P->n;
   lines->agg = P->agg;
   if (!keep) {
+    PetscInt *scratch = NULL;
+
     PetscCall(PolderPlaceMalloc(place, P->m, &lines->beside));
+    PetscCall(PolderPlaceMalloc(place, P->m, &lines->single));
     PetscCall(PolderPlaceMalloc(place, P->m, &lines->weight));
+    PetscCall(PolderPlaceMalloc(place, 3 * (size_t)P->n, &scratch));
+    PolderRun(place, PolderLevelLinesSingle, lines, P, A, scratch);
+    PetscCall(place->free(&scratch));
   }
   PolderRun(place, PolderLevelLinesInner, P, A, &rule);
   PolderRun(place, PolderLevelLinesRows, lines, P, A, &rule);
@@ -81,6 +87,7 @@ PetscErrorCode PCPAMGFreeLines(const PC_PAMG *pamg, PolderLevelLines *lines)
 {
   PetscFunctionBegin;
   PetscCall(pamg->place->free(&lines->beside));
+  PetscCall(pamg->place->free(&lines->single));
   PetscCall(pamg->place->free(&lines->weight));
   PetscCall(pamg->place->free(&lines->tptr));
   PetscCall(pamg->place->free(&lines->trow));

@@ -117,6 +117,16 @@ struct _PamgSetUpSteps {
   PetscErrorCode (*apply)(PC, Vec r, Vec z);
 };
 
+/* pamglines.c: levels whose strong couplings lie in lines */
+/* Are the aggregates of level l made by one pass, with interpolation along lines? Sets L->islines. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGFindLines(PC_PAMG *, PetscInt l);
+/* Do its new values allow it as well? Collective */
+PETSC_INTERN PetscErrorCode PCPAMGLinesHold(PC_PAMG *, const PamgLevel *, PetscBool *holds);
+/* Makes L->lines from the rows A and its aggregates P; *scaled <- their entries as the next level adds them up. keep: with new values */
+PETSC_INTERN PetscErrorCode PCPAMGMakeLines(const PC_PAMG *, PamgLevel *L, const PolderAggregates *P, const PolderRows *A, PetscBool keep,
+                                            PetscScalar **scaled);
+PETSC_INTERN PetscErrorCode PCPAMGFreeLines(const PC_PAMG *, PolderLevelLines *);
+
 /* pamgsetuphost.c, pamgdevice.c */
 PETSC_INTERN const PamgSetUpSteps PamgSetUpHost, PamgSetUpDevice;
 
