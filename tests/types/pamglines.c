@@ -188,7 +188,7 @@ static PetscErrorCode TestSymmetry(void)
       char        text[256];
 
       PetscCall(Create((Problem)problem, &A));
-      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 30 %s", options[o]));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_precision double -pc_pamg_coarse_limit 30 %s", options[o]));
       PetscCall(CreatePC(A, text, &pc));
       PetscCall(CreateVecs(A, &r, &s));
       PetscCall(VecDuplicate(r, &z));

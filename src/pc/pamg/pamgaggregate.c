@@ -345,7 +345,6 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   PetscCall(PCPAMGNeedPlaces(pamg));
-  PetscCall(PCPAMGFindLines(pamg, l));
   passes = L->islines ? 1 : pamg->passes;
   PetscCall(PamgWorkCreate(pamg, L, &w));
   for (PetscInt pass = 0; pass < passes; ++pass) {

@@ -267,9 +267,11 @@ PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
 
   PetscFunctionBegin;
   *holds = PETSC_TRUE;
-  if (!pamg->level->isgrid) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgSurveyGrid(pamg, 0, NULL, count));
-  *holds = (PetscBool)!count[4];
+  if (!PamgInterpolates(pamg->level)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->level->isgrid) {
+    PetscCall(PamgSurveyGrid(pamg, 0, NULL, count));
+    *holds = (PetscBool)!count[4];
+  }
   if (pamg->wantprecision >= 0 || pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGGridNarrow(pamg));
   if (PamgNeedsDouble(pamg)) *holds = PETSC_FALSE;

@@ -143,17 +143,9 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->n, &L->agg));
   PetscCall(PCPAMGGridAggregate(pamg, l, &count, &done));
-  if (!l && pamg->narrow && pamg->precision == PAMG_HALF) {
-    if (done) PetscCall(PCPAMGGridNarrow(pamg));
-    else pamg->narrow = PETSC_FALSE;
-  }
-  if (PamgNeedsDouble(pamg)) { // the set-up starts again
-    *worth = PETSC_FALSE;
-    PetscCall(PCPAMGFreeLevel(pamg, C, PETSC_FALSE));
-    PetscCall(PetscMemzero(C, sizeof(*C)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!done) {
+  if (!done) PetscCall(PCPAMGFindLines(pamg, l));
+  if (!l && pamg->precision == PAMG_HALF && !PamgInterpolates(L)) pamg->narrow = PETSC_FALSE;
+  if (!PamgNeedsDouble(pamg) && !done) {
     PetscCall(PCPAMGHasChains(pamg, l, &chains));
     if (chains && pamg->eliminate && pamg->place->device) { // the set-up starts again on the host
       pamg->chains = PETSC_TRUE;
@@ -161,10 +153,18 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (chains && pamg->eliminate) PetscCall(PCPAMGEliminate(pamg, l, &count, &done));
+    if (done) L->islines = PETSC_FALSE;
   }
-  if (!done) {
+  if (!PamgNeedsDouble(pamg) && !done) {
     PetscCall(PCPAMGAggregate(pamg, l));
     PetscCall(PamgCountAggregates(pamg, L, &count));
+  }
+  if (!l && pamg->precision == PAMG_HALF && pamg->narrow) PetscCall(PCPAMGGridNarrow(pamg));
+  if (PamgNeedsDouble(pamg)) { // the set-up starts again
+    *worth = PETSC_FALSE;
+    PetscCall(PCPAMGFreeLevel(pamg, C, PETSC_FALSE));
+    PetscCall(PetscMemzero(C, sizeof(*C)));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCPAMGFreeJudged(pamg));
   *worth = (PetscBool)((PetscReal)count <= PAMG_STALL * (PetscReal)before && count);
