@@ -24,6 +24,7 @@ typedef struct {
   PetscReal         threshold; /* an entry is strong when -a_ij is at least this fraction of the largest of its row */
   PetscReal         kappa;     /* largest two-grid condition number of an aggregate; 0: any */
   const PetscReal  *outside;   /* the largest off-process coupling of each row; NULL: none */
+  PetscBool         lines;     /* strong couplings lie in lines */
   const PetscReal  *d, *s;     /* of each row, see PolderPairGood(); NULL when kappa is 0 */
 } PolderPairRule;
 
@@ -68,6 +69,18 @@ POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, const PetscInt64 pl
   h = (unsigned)(i < j ? i : j) * 0x9E3779B1u ^ (unsigned)(i < j ? j : i) * 0x85EBCA77u;
   h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
   return (h ^ (h >> 13)) >> 1;
+}
+
+/*
+  The same by the rule. In lines without a grid entries come first whose lower row is an even number of their steps from row 0: where the numbers of the rows
+  of lines beside each other differ by as much from row to row, their pairs line up
+*/
+POLDER_PAIR unsigned PolderPairRank(PetscInt i, PetscInt j, const PolderPairRule *rule)
+{
+  const unsigned order = PolderPairOrder(i, j, rule->place);
+  const PetscInt lower = i < j ? i : j, step = i < j ? j - i : i - j;
+
+  return !rule->lines || rule->place || !step ? order : order >> 1 | (lower / step % 2 ? 0 : 0x40000000u);
 }
 
 /* The rank of entries that line up along a direction */
@@ -190,7 +203,7 @@ POLDER_PAIR PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt 
     if (mate[j] != POLDER_PAIR_FREE) continue;
     b = PolderPairBucket(a);
     if (b < offer.bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
-    PolderPairRaise(&offer, j, k, a, b, PolderPairOrder(i, j, rule->place));
+    PolderPairRaise(&offer, j, k, a, b, PolderPairRank(i, j, rule));
   }
   return offer;
 }
@@ -276,7 +289,7 @@ POLDER_PAIR PolderPairOffer PolderPairLookJoin(PetscInt i, PetscInt first, Petsc
 
     if (j == i || !(a > 0) || mate[j] < 0) continue;
     if (rule->s && 2 * PolderPairCoupled(rule->d[i], rule->s[i]) > rule->kappa * a) continue;
-    PolderPairRaise(&offer, j, k, a, PolderPairBucket(a), PolderPairOrder(i, j, rule->place));
+    PolderPairRaise(&offer, j, k, a, PolderPairBucket(a), PolderPairRank(i, j, rule));
   }
   return offer;
 }

@@ -241,7 +241,11 @@ static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgLeve
 {
   const size_t    bytes = sizeof(*pamg->mate) * (size_t)A->n;
   const PetscReal bound = PamgBound(pamg, L);
-  PolderPairRule  rule  = {.place = pamg->gridplace, .threshold = pamg->threshold, .kappa = made->agg == L->agg ? bound : bound / 2, .outside = w->outside[0]};
+  PolderPairRule  rule  = {.place     = pamg->gridplace,
+                           .threshold = pamg->threshold,
+                           .lines     = L->islines,
+                           .kappa     = made->agg == L->agg ? bound : bound / 2,
+                           .outside   = w->outside[0]};
 
   PetscFunctionBegin;
   if (rule.outside) PetscCall(pamg->place->copy(w->mate, pamg->mate, bytes));
