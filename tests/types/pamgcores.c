@@ -2,10 +2,8 @@ static char help[] = "Pairwise-aggregation multigrid where rows are eliminated, 
 
 #include "flat.h"
 #include "parts.h"
-#include "pamgproblems.h"
-#include "pc/pamg/pamgimpl.h"
+#include "pamgchecks.h"
 #include "deflation/deflationspace.h"
-#include <petsc/private/pcimpl.h>
 
 typedef enum {
   TREE,    /* no loops, weights over six decades */
@@ -65,8 +63,7 @@ static PetscErrorCode Look(KSP ksp, PetscBool *eliminates, PetscInt *blocks, Pet
   pamg        = (const PC_PAMG *)pc->data;
   *eliminates = pamg->level->eliminates;
   *blocks     = pamg->level->blocks.n;
-  *complexity = 0;
-  for (PetscInt l = 0; l < pamg->nlevel; ++l) *complexity += (PetscReal)pamg->level[l].nz / (PetscReal)PetscMax(1, pamg->level[0].nz);
+  *complexity = OperatorComplexity(pamg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

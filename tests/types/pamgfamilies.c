@@ -2,10 +2,8 @@ static char help[] = "Pairwise-aggregation multigrid on families of graphs that 
                      "-eliminate : rows of few neighbours go on devices, too\n\n";
 
 #include "graphs.h"
-#include "pamgproblems.h"
+#include "pamgchecks.h"
 #include "parts.h"
-#include "pc/pamg/pamgimpl.h"
-#include <petsc/private/pcimpl.h>
 
 typedef enum {
   TREE,      /* each row hangs on one close before it; a few loops */
@@ -113,10 +111,9 @@ static int Place(PetscMPIInt size, const PC_PAMG *pamg)
 
 static PetscErrorCode CheckComplexity(const PC_PAMG *pamg, Family family)
 {
-  PetscReal complexity = 0;
+  const PetscReal complexity = OperatorComplexity(pamg);
 
   PetscFunctionBeginUser;
-  for (PetscInt l = 0; l < pamg->nlevel; ++l) complexity += (PetscReal)pamg->level[l].nz / (PetscReal)pamg->level[0].nz;
   PetscCall(PetscInfo(NULL, "%s: operator complexity %g\n", families[family], (double)complexity));
   PetscCheck(complexity <= (family == SPARSE ? 2.2 : 2), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: operator complexity %g", families[family], (double)complexity);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,10 +1,9 @@
 static char help[] = "Pairwise-aggregation multigrid with levels that are grids: iterations, the formulas of a level, and its cycles.\n\n";
 
+#include "pamgchecks.h"
 #include "pamggrids.h"
 #include "kernels/levelgridrow.h"
-#include "pc/pamg/pamgimpl.h"
 #include "runner.h"
-#include <petsc/private/pcimpl.h>
 
 #define VCYCLE    "-ksp_type cg -pc_type pamg "
 #define TWICE     "-pc_pamg_twice 2 " // as on a host with many rows: the same on a device
@@ -179,7 +178,6 @@ static PetscErrorCode TestCycles(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* (M^-1 r, s) = (r, M^-1 s) */
 static PetscErrorCode TestSymmetry(void)
 {
   static const char *const options[] = {SGS, CHEBYSHEV, DEGREE3 "-pc_pamg_cycle w", SGS "-pc_pamg_cycle w -pc_pamg_gather 0", "-pc_pamg_smoother jacobi"};
@@ -194,66 +192,21 @@ static PetscErrorCode TestSymmetry(void)
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
     for (int k = 0; k < 3; ++k) {
-      Mat         A = NULL;
-      PC          pc;
-      Vec         r, s, z, y;
-      PetscScalar one, other, definite;
-      char        text[256];
+      Mat  A = NULL;
+      PC   pc;
+      char text[256], problem[16];
 
       PetscCall(GridAssemble(&grids[k], &A));
       PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_precision double -pc_pamg_coarse_limit 20 %s", options[o]));
+      PetscCall(PetscSNPrintf(problem, sizeof(problem), "problem %d", k));
       PetscCall(CreatePC(A, text, &pc));
       PetscCheck(GridLevels((PC_PAMG *)pc->data), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "No level has boxes");
-      PetscCall(CreateVecs(A, &r, &s));
-      PetscCall(VecDuplicate(r, &z));
-      PetscCall(VecDuplicate(r, &y));
-      PetscCall(FillRandom(r, 1));
-      PetscCall(FillRandom(s, 2));
-      PetscCall(PCApply(pc, r, z));
-      PetscCall(PCApply(pc, s, y));
-      PetscCall(VecDot(z, s, &one));
-      PetscCall(VecDot(r, y, &other));
-      PetscCall(VecDot(z, r, &definite));
-      PetscCheck(PetscRealPart(definite) > 0 && PetscAbsScalar(one - other) <= 1e-10 * PetscRealPart(definite), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-                 "%s, problem %d: %g is not %g", options[o], k, (double)PetscRealPart(one), (double)PetscRealPart(other));
-      PetscCall(VecDestroy(&r));
-      PetscCall(VecDestroy(&s));
-      PetscCall(VecDestroy(&z));
-      PetscCall(VecDestroy(&y));
+      PetscCall(CheckSymmetric(pc, PETSC_FALSE, options[o], problem));
       PetscCall(PCDestroy(&pc));
       PetscCall(MatDestroy(&A));
     }
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "cycles are symmetric\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* z <- M^-1 r with the set-up, and its distance from that of a fresh one */
-static PetscErrorCode AwayFromFresh(PC pc, const char text[], Vec r, PetscReal *away)
-{
-  MatNullSpace nullspace;
-  Mat          A;
-  PC           fresh;
-  Vec          z, y;
-  PetscReal    norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(PCGetOperators(pc, &A, NULL));
-  PetscCall(CreatePC(A, text, &fresh));
-  PetscCall(VecDuplicate(r, &z));
-  PetscCall(VecDuplicate(r, &y));
-  PetscCall(PCApply(pc, r, z));
-  PetscCall(PCApply(fresh, r, y));
-  PetscCall(VecAXPY(z, -1, y));
-  PetscCall(MatGetNullSpace(A, &nullspace));
-  PetscCall(MatNullSpaceRemove(nullspace, z));
-  PetscCall(MatNullSpaceRemove(nullspace, y));
-  PetscCall(VecNorm(z, NORM_2, away));
-  PetscCall(VecNorm(y, NORM_2, &norm));
-  *away /= norm;
-  PetscCall(PCDestroy(&fresh));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

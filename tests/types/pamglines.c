@@ -1,10 +1,8 @@
 static char help[] = "Pairwise-aggregation multigrid where strong couplings lie in lines: iterations, the formulas of a level, symmetry, and new values.\n\n";
 
 #include "graphs.h"
-#include "pamgproblems.h"
-#include "pc/pamg/pamgimpl.h"
+#include "pamgchecks.h"
 #include "runner.h"
-#include <petsc/private/pcimpl.h>
 
 #define SGS       "-pc_pamg_smoother sgs -pc_pamg_pre 1 -pc_pamg_post 1 "
 #define CHEBYSHEV "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 "
@@ -131,10 +129,9 @@ static PetscInt Lines(const PC_PAMG *pamg)
 /* Pairs line up, so that couplings fill in little */
 static PetscErrorCode CheckComplexity(const PC_PAMG *pamg, int problem)
 {
-  PetscReal complexity = 0;
+  const PetscReal complexity = OperatorComplexity(pamg);
 
   PetscFunctionBeginUser;
-  for (PetscInt l = 0; l < pamg->nlevel; ++l) complexity += (PetscReal)pamg->level[l].nz / (PetscReal)pamg->level[0].nz;
   PetscCheck(complexity <= 2.2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: operator complexity %g", problems[problem], (double)complexity);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,7 +182,6 @@ static PetscErrorCode TestIterations(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* (M^-1 r, s) = (r, M^-1 s) */
 static PetscErrorCode TestSymmetry(void)
 {
   static const char *const options[] = {SGS, CHEBYSHEV, SGS "-pc_pamg_cycle w -pc_pamg_gather 0", "-pc_pamg_smoother jacobi -pc_pamg_lines yes"};
@@ -193,59 +189,19 @@ static PetscErrorCode TestSymmetry(void)
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
     for (int problem = 0; problem < NPROBLEMS; ++problem) {
-      Mat         A;
-      PC          pc;
-      Vec         r, s, z, y;
-      PetscScalar one, other, definite;
-      char        text[256];
+      Mat  A;
+      PC   pc;
+      char text[256];
 
       PetscCall(Create((Problem)problem, &A));
       PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_precision double -pc_pamg_coarse_limit 30 %s", options[o]));
       PetscCall(CreatePC(A, text, &pc));
-      PetscCall(CreateVecs(A, &r, &s));
-      PetscCall(VecDuplicate(r, &z));
-      PetscCall(VecDuplicate(r, &y));
-      PetscCall(FillRandom(r, 1));
-      PetscCall(FillRandom(s, 2));
-      PetscCall(PCApply(pc, r, z));
-      PetscCall(PCApply(pc, s, y));
-      PetscCall(VecDot(z, s, &one));
-      PetscCall(VecDot(r, y, &other));
-      PetscCall(VecDot(z, r, &definite));
-      PetscCheck(PetscRealPart(definite) > 0 && PetscAbsScalar(one - other) <= 1e-10 * PetscRealPart(definite), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-                 "%s, %s: %g is not %g", options[o], problems[problem], (double)PetscRealPart(one), (double)PetscRealPart(other));
-      PetscCall(VecDestroy(&r));
-      PetscCall(VecDestroy(&s));
-      PetscCall(VecDestroy(&z));
-      PetscCall(VecDestroy(&y));
+      PetscCall(CheckSymmetric(pc, PETSC_FALSE, options[o], problems[problem]));
       PetscCall(PCDestroy(&pc));
       PetscCall(MatDestroy(&A));
     }
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "cycles are symmetric\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The distance of M^-1 r from that of a fresh set-up */
-static PetscErrorCode AwayFromFresh(PC pc, Mat A, Vec r, PetscReal *away)
-{
-  PC        fresh;
-  Vec       z, y;
-  PetscReal norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(CreatePC(A, "", &fresh));
-  PetscCall(VecDuplicate(r, &z));
-  PetscCall(VecDuplicate(r, &y));
-  PetscCall(PCApply(pc, r, z));
-  PetscCall(PCApply(fresh, r, y));
-  PetscCall(VecAXPY(z, -1, y));
-  PetscCall(VecNorm(z, NORM_2, away));
-  PetscCall(VecNorm(y, NORM_2, &norm));
-  *away /= norm;
-  PetscCall(PCDestroy(&fresh));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,7 +232,7 @@ static PetscErrorCode TestRefresh(void)
     PetscCall(PCSetUp(pc));
     PetscCheck(pamg->nsetup == 1 && pamg->nrefresh == 1 && Lines(pamg), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "%s: %" PetscInt_FMT " set-ups and %" PetscInt_FMT " refreshes", problems[problem], pamg->nsetup, pamg->nrefresh);
-    PetscCall(AwayFromFresh(pc, A, r, &away));
+    PetscCall(AwayFromFresh(pc, "", r, &away));
     PetscCheck(away <= 1e-10, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: a refresh differs from a fresh set-up by %g", problems[problem], (double)away);
     PetscCall(MatGetOwnershipRange(A, &start, NULL));
     PetscCall(MatSetValue(A, start, start + 1, 0.1, INSERT_VALUES));

@@ -2,16 +2,6 @@
 #include "pamg.h"
 #include "kernels/colourrow.h"
 
-static PetscErrorCode Complexity(PC pc, PetscReal *complexity)
-{
-  const PC_PAMG *pamg = (PC_PAMG *)pc->data;
-
-  PetscFunctionBeginUser;
-  *complexity = 0;
-  for (PetscInt l = 0; l < pamg->nlevel; ++l) *complexity += (PetscReal)pamg->level[l].nz / (PetscReal)pamg->level[0].nz;
-  PetscFunctionReturn(0);
-}
-
 /* The rounds of the handshake make no larger levels than one row after another, and as good ones; single precision takes the same iterations */
 PetscErrorCode TestMatching(void)
 {
@@ -37,7 +27,7 @@ PetscErrorCode TestMatching(void)
     for (int m = 0; m < 3; ++m) {
       PetscCall(ProblemSolve(A, m == 0 ? KCYCLE : m == 1 ? KCYCLE "-pc_pamg_matching greedy" : KCYCLE "-pc_pamg_precision single", &ksp, &its[m], &residual));
       PetscCall(KSPGetPC(ksp, &pc));
-      if (m < 2) PetscCall(Complexity(pc, &complexity[m]));
+      if (m < 2) complexity[m] = OperatorComplexity((const PC_PAMG *)pc->data);
       PetscCall(KSPDestroy(&ksp));
     }
     PetscCall(PetscInfo(NULL, "%s %g: operator complexity %g, greedy %g; iterations %" PetscInt_FMT ", %" PetscInt_FMT ", single %" PetscInt_FMT "\n",

@@ -1,9 +1,7 @@
 /* What the parts of pamg.c share. */
 #pragma once
 
-#include "pc/pamg/pamgimpl.h"
-#include "pamgproblems.h"
-#include <petsc/private/pcimpl.h>
+#include "pamgchecks.h"
 
 #define AGGREGATES  "-pc_pamg_grid 0 " /* pamggrid.c tests levels that are grids */
 #define KCYCLE      "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k " AGGREGATES
