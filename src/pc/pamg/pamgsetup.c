@@ -52,8 +52,8 @@ void PCPAMGSetPrecision(PC_PAMG *pamg, PamgPrecision precision)
 }
 
 /*
-  Half precision for grids, as far as the pattern, the sizes and some rows tell: what all values say is known when the first level has its boxes. Elsewhere
-  rounding has not been shown to be harmless
+  Half precision for grids, as far as the pattern, the sizes and some rows tell: what all values say is known when the first level has its boxes or lines.
+  Elsewhere rounding has not been shown to be harmless
 */
 static PetscErrorCode PamgChoosePrecision(PC_PAMG *pamg)
 {
@@ -143,9 +143,7 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->n, &L->agg));
   PetscCall(PCPAMGGridAggregate(pamg, l, &count, &done));
-  if (!done) PetscCall(PCPAMGFindLines(pamg, l));
-  if (!l && pamg->precision == PAMG_HALF && !PamgInterpolates(L)) pamg->narrow = PETSC_FALSE;
-  if (!PamgNeedsDouble(pamg) && !done) {
+  if (!done) {
     PetscCall(PCPAMGHasChains(pamg, l, &chains));
     if (chains && pamg->eliminate && pamg->place->device) { // the set-up starts again on the host
       pamg->chains = PETSC_TRUE;
@@ -153,8 +151,9 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (chains && pamg->eliminate) PetscCall(PCPAMGEliminate(pamg, l, &count, &done));
-    if (done) L->islines = PETSC_FALSE;
   }
+  if (!done) PetscCall(PCPAMGFindLines(pamg, l));
+  if (!l && pamg->precision == PAMG_HALF && !PamgInterpolates(L)) pamg->narrow = PETSC_FALSE;
   if (!PamgNeedsDouble(pamg) && !done) {
     PetscCall(PCPAMGAggregate(pamg, l));
     PetscCall(PamgCountAggregates(pamg, L, &count));
@@ -173,6 +172,8 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PetscCall(PetscInfo(pc, "No coarser level: %" PetscInt64_FMT " aggregates of %" PetscInt64_FMT " rows\n", count, before));
   PetscCall(PCPAMGFreeLevel(pamg, C, PETSC_FALSE));
   PetscCall(PetscMemzero(C, sizeof(*C)));
+  PetscCall(PCPAMGFreeLines(pamg, &L->lines));
+  L->islines = PETSC_FALSE;
   PetscCall(pamg->place->free(&L->agg));
   PetscCall(pamg->place->free(&L->order));
   PetscCall(PetscFree(L->colour));
