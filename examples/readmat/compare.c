@@ -204,10 +204,14 @@ PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
   }
   if (ierr) {
     const char *text;
+    char       *said; /* by what found the error */
 
-    PetscCall(PetscErrorMessage(ierr, &text, NULL));
+    PetscCall(PetscErrorMessage(ierr, &text, &said));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s stopped with an error: %s; -solver %" PetscInt_FMT " runs it alone and shows where\n", app->solver[k].name,
-                          text ? text : "", k + 1));
+                          said && *said ? said
+                          : text        ? text
+                                        : "",
+                          k + 1));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     (void)!KSPDestroy(&ksp); /* a partly created solver may fail here again */
     PetscCall(PetscPopErrorHandler());
