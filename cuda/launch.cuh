@@ -17,6 +17,12 @@ static inline unsigned int PolderBlocks(PetscInt n, int perblock)
   return (unsigned int)((n + perblock - 1) / perblock);
 }
 
+/* The blocks of a kernel that goes through n rows in strides, each of which adds something up at its end: at most 1024 */
+static inline unsigned int PolderStrideBlocks(PetscInt n)
+{
+  return PolderBlocks(n < 1024 * POLDER_BLOCK ? n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
+}
+
 /* Multiprocessors of the device in use */
 static inline int PolderMultiprocessors(void)
 {

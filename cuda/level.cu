@@ -311,9 +311,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderLevelSpan_CUDA(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[3], PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(n < 1024 * POLDER_BLOCK ? n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
-
-  if (n > 0) PolderLevelSpanKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(n, line, dinv, agg, nc, span);
+  if (n > 0) PolderLevelSpanKernel<<<PolderStrideBlocks(n), POLDER_BLOCK, 0, stream>>>(n, line, dinv, agg, nc, span);
   return cudaGetLastError();
 }
 

@@ -1,6 +1,6 @@
 /* Set-up of levels that are grids, one thread a cell. Counters are integers and the order of each sum is fixed, so results do not depend on that of threads. */
+#include "count.cuh"
 #include "foreach.cuh"
-#include "index.cuh"
 #include "kernels/levelgridrow.h"
 
 /* Where the entries of a level are: in compressed rows, or by diagonals in double precision, single precision or bfloat16 */
@@ -67,21 +67,15 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, GRID_FIT)
     bits = PolderLevelGridLook(&G, &A, &rule, i, at);
     for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) own[k] += bits >> k & 1;
   }
-  for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) {
-    const int all = __reduce_add_sync(0xffffffffu, own[k]);
-
-    if (threadIdx.x % 32 == 0 && all) PolderAtomicAdd(&count[k], all);
-  }
+  PolderAddCounts(own, count);
 }
 
 int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[],
                                PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(G->n < 1024 * POLDER_BLOCK ? G->n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
-
   if (G->n <= 0) return cudaGetLastError();
   return GridKinds(G, A, [=](auto kind, const PolderLevelGridEntries &B) {
-    PolderLevelGridSurveyKernel<decltype(kind)::value><<<blocks, POLDER_BLOCK, 0, stream>>>(*G, B, *rule, count);
+    PolderLevelGridSurveyKernel<decltype(kind)::value><<<PolderStrideBlocks(G->n), POLDER_BLOCK, 0, stream>>>(*G, B, *rule, count);
     return (int)cudaGetLastError();
   });
 }

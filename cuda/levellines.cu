@@ -1,46 +1,18 @@
 /* Interpolation along lines between aggregates of pairs, one thread a row or an aggregate. */
+#include "count.cuh"
 #include "foreach.cuh"
-#include "index.cuh"
 #include "kernels/levellinesrow.h"
-
-/* count[k] += the number of rows i < n for which bit k of bits(i) is set */
-template <class Bits>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelLinesCountKernel(PetscInt n, const __grid_constant__ Bits bits, PetscInt *count)
-{
-  const PetscInt stride                   = (PetscInt)gridDim.x * POLDER_BLOCK;
-  int            own[POLDER_LINES_COUNTS] = {};
-
-  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += stride) {
-    const unsigned word = bits(i);
-
-    for (int k = 0; k < POLDER_LINES_COUNTS; ++k) own[k] += word >> k & 1;
-  }
-  for (int k = 0; k < POLDER_LINES_COUNTS; ++k) {
-    const int all = __reduce_add_sync(0xffffffffu, own[k]);
-
-    if (threadIdx.x % 32 == 0 && all) PolderAtomicAdd(&count[k], all);
-  }
-}
-
-template <class Bits>
-static int LinesCount(PetscInt n, PetscInt count[], PolderStream stream, Bits bits)
-{
-  const unsigned int blocks = PolderBlocks(n < 1024 * POLDER_BLOCK ? n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
-
-  if (n > 0) PolderLevelLinesCountKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(n, bits, count);
-  return cudaGetLastError();
-}
 
 int PolderLevelLinesSurvey_CUDA(const PolderRows *rows, const PetscReal excess[], PetscInt strong[], PetscInt count[], PolderStream stream)
 {
   const PolderRows A = *rows;
 
-  return LinesCount(A.n, count, stream, [=] __device__(PetscInt i) { return PolderLineLook(i, &A, excess, strong + 2 * (size_t)i); });
+  return PolderCountBits<POLDER_LINES_COUNTS>(A.n, count, stream, [=] __device__(PetscInt i) { return PolderLineLook(i, &A, excess, strong + 2 * (size_t)i); });
 }
 
 int PolderLevelLinesCount_CUDA(PetscInt n, const PetscInt strong[], PetscInt count[], PolderStream stream)
 {
-  return LinesCount(n, count, stream, [=] __device__(PetscInt i) { return PolderLineHas(i, strong); });
+  return PolderCountBits<1>(n, count, stream, [=] __device__(PetscInt i) { return PolderLineHas(i, strong); });
 }
 
 int PolderLevelLinesInner_CUDA(const PolderAggregates *aggregates, const PolderRows *rows, const PolderLineRule *rule, PolderStream stream)

@@ -2,8 +2,8 @@
   Pairwise aggregation, mostly one thread a row: proposals, pairs, the numbers of the aggregates and the rows of each. All counters are integers, so results do
   not depend on the order.
 */
+#include "count.cuh"
 #include "foreach.cuh"
-#include "index.cuh"
 #include "kernels/pairrow.h"
 #include "kernels/pairs.h"
 #include <cooperative_groups.h>
@@ -167,32 +167,18 @@ int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const Polder
   return cudaLaunchCooperativeKernel((const void *)PolderPairsRoundsKernel, dim3(blocks < most ? blocks : most), dim3(POLDER_BLOCK), args, 0, stream);
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderPairsDirectionsKernel(PetscInt m, const PetscInt64 *__restrict__ place, const PetscInt *__restrict__ next, PetscInt *count)
+int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream)
 {
-  const PetscInt stride = (PetscInt)gridDim.x * POLDER_BLOCK;
-  int            own[3] = {0, 0, 0};
+  const cudaError_t err   = cudaMemsetAsync(count, 0, 3 * sizeof(*count), stream);
+  const PetscInt64 *place = rule->place;
 
-  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < m; i += stride) {
+  if (err) return err;
+  return PolderCountBits<3>(m, count, stream, [=] __device__(PetscInt i) {
     const PetscInt j = next[i];
     const int      d = j >= 0 ? PolderPairDirection(place[i], place[j]) : -1;
 
-    for (int k = 0; k < 3; ++k) own[k] += d == k;
-  }
-  for (int k = 0; k < 3; ++k) {
-    const int all = __reduce_add_sync(0xffffffffu, own[k]);
-
-    if (threadIdx.x % 32 == 0 && all) PolderAtomicAdd(&count[k], all);
-  }
-}
-
-int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream)
-{
-  const unsigned int blocks = PolderBlocks(m < 1024 * POLDER_BLOCK ? m : 1024 * POLDER_BLOCK, POLDER_BLOCK);
-  const cudaError_t  err    = cudaMemsetAsync(count, 0, 3 * sizeof(*count), stream);
-
-  if (!err && m > 0) PolderPairsDirectionsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, rule->place, next, count);
-  return err ? err : cudaGetLastError();
+    return d >= 0 ? 1u << d : 0u;
+  });
 }
 
 struct PairsAlign {

@@ -50,9 +50,7 @@ static __global__ void PolderRowHistogramKernel(PetscInt m, const PetscInt *__re
 
 int PolderRowHistogram_CUDA(PetscInt m, const PetscInt ai[], int nbin, int count[], PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(m < 1024 * POLDER_BLOCK ? m : 1024 * POLDER_BLOCK, POLDER_BLOCK);
-
-  if (m > 0) PolderRowHistogramKernel<<<blocks, POLDER_BLOCK, nbin * sizeof(int), stream>>>(m, ai, nbin, count);
+  if (m > 0) PolderRowHistogramKernel<<<PolderStrideBlocks(m), POLDER_BLOCK, nbin * sizeof(int), stream>>>(m, ai, nbin, count);
   return cudaGetLastError();
 }
 
