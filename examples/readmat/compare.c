@@ -203,10 +203,9 @@ PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
     PetscCall(PetscPopErrorHandler());
   }
   if (ierr) {
-    const char *text;
-    char       *said; /* by what found the error */
+    const char *text, *said; /* for an error of this kind, and by what found it */
 
-    PetscCall(PetscErrorMessage(ierr, &text, &said));
+    PetscCall(PetscErrorMessage(ierr, &text, (void *)&said)); /* a char ** before PETSc 3.26 */
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s stopped with an error: %s; -solver %" PetscInt_FMT " runs it alone and shows where\n", app->solver[k].name,
                           said && *said ? said
                           : text        ? text
