@@ -239,9 +239,10 @@ static PetscErrorCode TestWarnings(void)
   PetscCall(VecScale(x, 0.05));
   PetscCall(VecShift(x, 1));
   PetscCall(MatDiagonalScale(A, x, NULL));
-  PetscCall(ProblemSolve(A, "-ksp_type gmres -pc_type pamg", NULL, &its, &residual));
+  PetscCall(ProblemSolve(A, "-ksp_type gmres -pc_type pamg", NULL, &its, &residual)); // without a word
+  PetscCall(ProblemSolve(A, "-ksp_type cg -pc_type pamg", NULL, &its, &residual));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE)); // known: the same words
-  PetscCall(ProblemSolve(A, "-ksp_type gmres -pc_type pamg", NULL, &its, &residual));
+  PetscCall(ProblemSolve(A, "-ksp_type cg -pc_type pamg", NULL, &its, &residual));
   PetscCall(MatDestroy(&A));
   PetscCall(PoissonAssemble(PETSC_COMM_WORLD, 2, 12, 1, &A));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE)); // as a program says that has not looked: no words

@@ -32,35 +32,6 @@ static PetscErrorCode PamgWarn(PC pc, int which, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgWarnSymmetry(PC pc)
-{
-  PetscFunctionBegin;
-  if (!((PC_PAMG *)pc->data)->symmetric)
-    PetscCall(
-      PamgWarn(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Programs may declare a matrix nonsymmetric by mistake. All entries of such a matrix are compared; without a declaration, those of the diagonal blocks. */
-static PetscErrorCode PamgCheckSymmetry(PC pc)
-{
-  PC_PAMG              *pamg = (PC_PAMG *)pc->data;
-  PetscBool             known, symmetric;
-  const PamgSetUpSteps *steps;
-  PolderCSR             csr;
-
-  PetscFunctionBegin;
-  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  pamg->symmetric = PETSC_TRUE;
-  if (known && symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCPAMGGetRows(pc, &steps, &csr));
-  PetscCall(steps->restorerows(pc->pmat, &csr));
-  if (known) PetscCall(PolderMatProductsSymmetric(pc->pmat, &pamg->symmetric));
-  else PetscCall(steps->symmetric(pc->pmat, &pamg->symmetric));
-  PetscCall(PamgWarnSymmetry(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Where the coefficients alone do not speak for half precision the slowest vectors do, or the levels are made again in double precision */
 static PetscErrorCode PamgJudgeHalf(PC pc)
 {
@@ -91,9 +62,8 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   if (bs > 1) PetscCall(PamgWarn(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
   PetscCall(PolderPCForgive(pc));
   PetscCall(PCPAMGWholeSetUp(pc, &whole));
-  if (whole) PetscCall(PamgWarnSymmetry(pc));
-  else {
-    if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
+  if (!whole) {
+    PetscCall(PCPAMGCheckSymmetry(pc));
     if (!pamg->nlevel) pamg->broad = PETSC_FALSE;
     PetscCall(PCPAMGSetUpLevels(pc));
     PetscCall(PamgJudgeHalf(pc));
@@ -136,6 +106,16 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   if (pamg->whole.alone) PetscCall(PCPAMGWholeApply(pc, r, z));
   else PetscCall(pamg->setup->apply(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cycle of a symmetric matrix is its own transpose */
+static PetscErrorCode PCApplyTranspose_PAMG(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCheck(((PC_PAMG *)pc->data)->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC of type pamg has no transpose where the matrix is not symmetric: use a KSP that does not ask for it, such as gmres, bcgs or idrs");
+  PetscCall(PCApply_PAMG(pc, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,6 +226,19 @@ static PetscErrorCode PamgCheckSolver(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Warns about Krylov methods for symmetric matrices where this one is not */
+static PetscErrorCode PamgWarnSymmetry(PC pc, KSP ksp)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool symmetric;
+
+  PetscFunctionBegin;
+  if (pamg->symmetric || pamg->warned[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &symmetric, KSPCG, KSPDCG, KSPFCG, KSPPIPECG, KSPGROPPCG, KSPPIPEFCG, KSPCR, KSPMINRES, KSPSYMMLQ, ""));
+  if (symmetric) PetscCall(PamgWarn(pc, 1, "this KSP is for symmetric matrices, and PC pamg finds that this one is not: use -ksp_type gmres, bcgs or idrs"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Warns about Krylov methods whose directions assume the same preconditioner in every step */
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
@@ -256,6 +249,7 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
   (void)x;
   PetscCall(PamgCheckSolver(pc, ksp));
   PetscCall(PamgChooseUnit(pc, b));
+  PetscCall(PamgWarnSymmetry(pc, ksp));
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR,
                                       KSPDCG, KSPIDRS, ""));
@@ -274,7 +268,7 @@ static PetscErrorCode PCReset_PAMG(PC pc)
   PetscFunctionBegin;
   PetscCall(PCPAMGFree(pamg));
   PetscCall(PCPAMGWholeFree(pamg));
-  pamg->uncoloured = pamg->chains = pamg->whole.unsuited = PETSC_FALSE;
+  pamg->uncoloured = pamg->chains = pamg->onesided = pamg->whole.unsuited = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -365,12 +359,14 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
                                                   : pamg->wantprecision < 0 ? PAMG_HALF + 1
                                                                             : pamg->wantprecision],
                                    pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
+                                   : pamg->onesided ? ", on the host since entries (i, j) have no entry (j, i)"
                                    : pamg->chains   ? ", on the host since rows of few neighbours are eliminated there"
                                                     : pamg->setup->where));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching],
                                    pamg->passes, (double)pamg->threshold));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pamg->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  the matrix is not symmetric: aggregates of its symmetric part, softened couplings\n"));
   PetscCall(PamgViewLevels(pc, viewer));
   if (pamg->stalled && pamg->level[pamg->nlevel - 1].N > pamg->coarselimit)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
@@ -595,7 +591,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pc->ops->setup          = PCSetUp_PAMG;
   pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
   pc->ops->apply          = PCApply_PAMG;
-  pc->ops->applytranspose = PCApply_PAMG;
+  pc->ops->applytranspose = PCApplyTranspose_PAMG;
   pc->ops->presolve       = PCPreSolve_PAMG;
   pc->ops->reset          = PCReset_PAMG;
   pc->ops->destroy        = PCDestroy_PAMG;

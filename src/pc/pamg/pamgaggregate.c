@@ -51,6 +51,7 @@ PetscErrorCode PCPAMGFreeJudged(PC_PAMG *pamg)
   PetscCall(pamg->place->free(&pamg->mate));
   PetscCall(pamg->place->free(&pamg->diagonal));
   PetscCall(pamg->place->free(&pamg->sum));
+  PetscCall(PCPAMGFreeSkew(pamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,7 +185,6 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRo
 static PetscErrorCode PamgJudge(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, PetscBool first, PetscInt n, PetscInt join[], PetscInt agg[],
                                 PetscInt *nc)
 {
-  const PolderRows    A       = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
   const PolderQuality quality = {PamgBound(pamg, L), !first, (PetscBool)(join != NULL), first ? pamg->diagonal : w->diagonal, first ? pamg->sum : w->sum};
   PolderAggregates    P       = {L->n, *nc, agg, w->ptr, w->row};
   PetscInt           *bad     = w->left[0];
@@ -200,7 +200,7 @@ static PetscErrorCode PamgJudge(PC_PAMG *pamg, const PamgWork *w, const PamgLeve
     PetscCall(pamg->place->zero(bad, sizeof(*bad) * (size_t)*nc));
     PolderRun(pamg->place, PolderQualityJoined, n, join, agg, bad);
   }
-  PolderRun(pamg->place, PolderQualityCheck, &P, &A, &quality, bad);
+  PolderRun(pamg->place, PolderQualityCheck, &P, &w->level, &quality, bad);
   PolderRun(pamg->place, PolderQualityUndo, n, agg, *nc, bad, pamg->mate, join);
   PetscCall(PamgNumber(pamg, w, n, join, agg, nc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -312,6 +312,35 @@ static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, Polde
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Recomputes the values of the local block of level l + 1, whose rows are sums over the aggregates of level l */
+PetscErrorCode PCPAMGPairValues(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel       *L = &pamg->level[l], *C = L + 1;
+  PolderRows       A      = PamgLevelRows(L);
+  PetscScalar     *scaled = NULL;
+  PolderAggregates P;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGGetAggregates(L, &P));
+  if (L->islines) {
+    PolderRows along = PCPAMGRowsToPair(pamg, L); // PCPAMGLinesHold() has made its skew
+
+    PetscCall(PCPAMGMakeLines(pamg, L, &P, &along, PETSC_TRUE, &scaled));
+    along.a = scaled;
+    if (pamg->symmetric) A = along;
+    else {
+      PetscCall(PolderPlaceMalloc(pamg->place, C->nz, &pamg->skew.soft));
+      PetscCall(pamg->setup->galerkinvalues(pamg, &P, &along, C, pamg->skew.soft));
+    }
+  }
+  PetscCall(pamg->setup->galerkinvalues(pamg, &P, &A, C, C->aa));
+  PetscCall(PCPAMGSoften(pamg, l));
+  PetscCall(PCPAMGFreeSkew(pamg));
+  PetscCall(pamg->place->free(&scaled));
+  PetscCall(PCPAMGRestoreAggregates(L, &P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The data that bound the condition number of two aggregates: sums over the nc pairs of a pass, whose rows are in ptr[] and row[]; keeps those of the level */
 static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, PamgWork *w, PetscInt nc)
 {
@@ -334,6 +363,22 @@ static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, PamgWork *w, PetscInt nc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The last pass over the rows of the symmetric part has made aggregates: the next level has the rows of P^T A P, in the same pattern */
+static PetscErrorCode PamgSkewRows(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, PolderSparseRows *C, PetscBool *longrows)
+{
+  const PetscInt nc = C->n;
+
+  PetscFunctionBegin;
+  if (pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  if (L->islines) {
+    pamg->skew.soft = C->val;
+    C->val          = NULL;
+  }
+  PetscCall(PCPAMGFreeRows(pamg, C));
+  PetscCall(PamgCoarseRows(pamg, w, &pamg->skew.rows, L->agg, nc, C, longrows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Aggregates of up to 2^passes rows of level l and the local block of the next matrix. Each pass pairs the rows of the matrix that the pass before has made;
   interpolation along lines has one.
@@ -342,7 +387,7 @@ static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, PamgWork *w, PetscInt nc)
 PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
-  PolderRows       A    = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa, .nz = (PetscInt)L->nz};
+  PolderRows       A    = PCPAMGRowsToPair(pamg, L);
   PolderSparseRows made = {0}, next; // by the last pass, of which A is a view after the first, and by this one
   PamgWork         w;
   PetscInt         passes;
@@ -351,6 +396,7 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
   PetscCall(PCPAMGNeedPlaces(pamg));
   passes = L->islines ? 1 : pamg->passes;
   PetscCall(PamgWorkCreate(pamg, L, &w));
+  w.level = A;
   for (PetscInt pass = 0; pass < passes; ++pass) {
     PamgMade pairs = {.agg = pass ? w.agg : L->agg};
 
@@ -366,6 +412,7 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
     made = next;
     A    = PolderRowsOf(&made);
   }
+  PetscCall(PamgSkewRows(pamg, &w, L, &made, &C->longrows));
   for (PetscInt pass = passes; pass < pamg->passes; ++pass) L->pass[pass] = (PamgPass){A.n, A.nz - A.n, A.n, A.nz - A.n, 0};
   if (pamg->drop > 0) PetscCall(PamgDropWeak(pamg, &w, &made));
   L->nc = C->n = made.n;

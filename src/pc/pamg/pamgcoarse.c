@@ -104,6 +104,7 @@ static PetscErrorCode PamgCreateFactor(PC_PAMG *pamg, const PamgLevel *L)
 
   PetscFunctionBegin;
   PetscCall(PolderCoarseCreate(L->comm, &pamg->coarse));
+  PetscCall(PolderCoarseSetGeneral(pamg->coarse, (PetscBool)!pamg->symmetric));
   if (pamg->coarsetype == PAMG_COARSE_INVERSE) PetscCall(PolderCoarseSetInverse(pamg->coarse));
   pamg->coarseplace = L->halo ? &PolderOnHost : pamg->place;
   for (int k = 0; k < 2; ++k) {
@@ -133,7 +134,7 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
   if (!pamg->coarse) PetscCall(PamgCreateFactor(pamg, L));
   PetscCall(PCPAMGHasConstant(pc, &constant));
   pamg->centred = (PetscBool)(constant && L->singleprecision && !L->halo);
-  PetscCall(PCPAMGHandExcess(pamg, L));
+  if (pamg->symmetric) PetscCall(PCPAMGHandExcess(pamg, L));
   PetscCall(pamg->setup->factor(pamg, constant));
   PetscCall(PolderCoarseIsFinite(pamg->coarse, &finite));
   if (!finite)

@@ -63,21 +63,26 @@ static PetscErrorCode PamgSmoothWide(PC_PAMG *pamg, void *y[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Scaling factor of the correction that level l receives from the next level. Piecewise constants overestimate the energy, which makes the unscaled correction
-  too short; the K-cycle computes its own scaling
-*/
-static PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
+PetscReal PCPAMGExcessOfEnergy(const PC_PAMG *pamg, PetscInt l)
 {
   static const PetscReal chosen[2][3] = {
     {1.35, 1.7, 2.0}, // V
     {1.15, 1.3, 1.4}  // W
   };
 
-  if (PamgInterpolates(&pamg->level[l]) || (pamg->cycle == PAMG_K && pamg->level[l + 1].twice)) return 1;
   if (pamg->overcorrection > 0) return pamg->overcorrection;
   if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
   return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
+}
+
+/*
+  Scaling factor of the correction that level l receives from the next level, whose couplings are too strong: the unscaled correction is too short. The K-cycle
+  computes its own scaling, and couplings of a matrix that is not symmetric are softened instead
+*/
+static PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
+{
+  if (PamgInterpolates(&pamg->level[l]) || !pamg->symmetric || (pamg->cycle == PAMG_K && pamg->level[l + 1].twice)) return 1;
+  return PCPAMGExcessOfEnergy(pamg, l);
 }
 
 /* Where a step to a coarser level stores the residual, if it does */

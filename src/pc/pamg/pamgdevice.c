@@ -358,20 +358,22 @@ static PetscErrorCode PamgFirstValuesDevice(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgCoarseValuesDevice(PC_PAMG *pamg, PetscInt l)
+static PetscErrorCode PamgGalerkinValuesDevice(const PC_PAMG *pamg, const PolderAggregates *P, const PolderRows *A, const PamgLevel *C, PetscScalar val[])
 {
-  PamgLevel             *L = &pamg->level[l], *C = L + 1;
-  const PolderAggregates P      = PamgAggregatesOf(L);
-  const PolderSparseRows B      = {.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa};
-  PolderRows             A      = PolderOwnRows(&L->csr);
-  PetscScalar           *scaled = NULL;
+  const PolderSparseRows B = {.n = P->n, .ptr = C->ai, .col = C->aj, .val = val};
 
   PetscFunctionBegin;
-  if (L->islines) PetscCall(PCPAMGMakeLines(pamg, L, &P, &A, PETSC_TRUE, &scaled));
-  if (scaled) A.a = scaled;
+  PolderLaunch(PolderCoarseRowsValues_CUDA(P, A, C->longrows, &B, pamg->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgCoarseValuesDevice(PC_PAMG *pamg, PetscInt l)
+{
+  const PamgLevel *L = &pamg->level[l];
+
+  PetscFunctionBegin;
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
-  else PolderLaunch(PolderCoarseRowsValues_CUDA(&P, &A, C->longrows, &B, pamg->stream));
-  PetscCall(PolderDeviceFree(&scaled));
+  else PetscCall(PCPAMGPairValues(pamg, l));
   if (L->halo) PetscCall(PCPAMGCoarseOuterValues(pamg, l));
   else PetscCall(PCPAMGMendCoarse(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -561,7 +563,7 @@ static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
 // clang-format off
 const PamgSetUpSteps PamgSetUpDevice = {
   .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",
-  .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .eliminate = 0, .pairslimit = 1100,
+  .smoother = PAMG_CHEBYSHEV, .skewsmoother = PAMG_JACOBI, .smoothings = 2, .klevels = PAMG_KLEVELS, .eliminate = 0, .pairslimit = 1100,
   .twicefrom = 4000000, .pairstwice = PETSC_FALSE, .splitrhs = PETSC_FALSE,
   .diagonals = PolderMatGetDeviceDia, .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
   .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice,
@@ -569,7 +571,7 @@ const PamgSetUpSteps PamgSetUpDevice = {
   .strong = PCPAMGStrongDevice, .blockrows = PCPAMGBlockRowsDevice, .restoreblockrows = PCPAMGRestoreBlockRowsDevice,
   .keepblocks = PCPAMGKeepBlocksDevice, .shift = PCPAMGShiftDevice,
   .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice,
-  .galerkin = PamgGalerkinDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice,
+  .galerkin = PamgGalerkinDevice, .galerkinvalues = PamgGalerkinValuesDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice,
   .aggregated = PCPAMGOuterAggregates, .localexcess = PCPAMGLocalExcessDevice,
   .estimate = PCPAMGEstimateDevice, .factor = PamgFactorDevice, .lastmatrix = PamgLastMatrixDevice, .apply = PCPAMGApplyDevice,
 };

@@ -197,6 +197,17 @@ typedef struct {
 typedef struct _PamgSteps      PamgSteps;
 typedef struct _PamgSetUpSteps PamgSetUpSteps;
 
+/*
+  The rows of a level that is not symmetric and those of its symmetric part, in one pattern; views of the level, but for own, the rows with a zero for each
+  missing partner where the pattern is not symmetric, and the entries of the part. soft, of the local block of the next level: the entries of its symmetric
+  part, where interpolation along lines says what they should be
+*/
+typedef struct {
+  PolderRows       rows, part;
+  PolderSparseRows own;
+  PetscScalar     *values, *soft;
+} PamgSkew;
+
 /* The inputs of a set-up, compared to decide whether to repeat it */
 typedef struct {
   PetscObjectId      mat, blocks[2];
@@ -256,10 +267,12 @@ typedef struct {
   PolderDeviceGraph      graph;   /* on the device: recorded launches of the cycle on coarse levels */
   PetscInt               recorded, recordedfrom; /* the number of set-ups and refreshes when the graph was recorded, and its first level */
   PetscBool              stalled;
-  PetscBool              uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host until the options or the PC are reset */
-  PetscBool              chains;     /* so does a matrix with rows to eliminate */
+  PetscBool              uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host, see PamgOnlyHost() */
+  PetscBool              chains;     /* so do those of a matrix with rows to eliminate */
   PetscBool              tight;      /* chains and trees are many, and the place does not eliminate them: aggregates meet a part of the bound */
   PetscBool              symmetric;  /* the matrix is symmetric to rounding */
+  PetscBool              onesided;   /* and those of one that is not and has entries without a partner */
+  PamgSkew               skew;       /* of a level during aggregation */
   PetscBool              warned[3];  /* warnings already given: K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt              *mate;       /* of the rows of a level during aggregation, with the data that rate a pair; NULL afterwards */
   PetscReal             *diagonal, *sum;
@@ -281,6 +294,12 @@ static inline PetscInt PamgGatherLimit(const PC_PAMG *pamg, const PamgLevel *L)
 {
   if (pamg->gatherlimit >= 0) return pamg->gatherlimit;
   return pamg->place->device && (L->border.B.dir > 0 || PolderHaloOnlyLaunches(L->halo)) ? 300000 : 8000;
+}
+
+/* Do the levels stay on the host, wherever the rows are, until the options or the PC are reset? */
+static inline PetscBool PamgOnlyHost(const PC_PAMG *pamg)
+{
+  return (PetscBool)(pamg->uncoloured || pamg->chains || pamg->onesided);
 }
 
 /* Do the rows of level l come from what an elimination left? */
@@ -394,6 +413,17 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherExcess(PC_PAMG *, MPI_Comm, const PamgLe
 PETSC_INTERN PetscErrorCode PCPAMGHandExcess(PC_PAMG *, const PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);
 
+/* pamgskew.c: matrices that are not symmetric */
+/* Sets pamg->symmetric for the matrix of the PC as it is now; frees levels that were made for a symmetric one. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGCheckSymmetry(PC);
+/* Makes pamg->skew of level L; *found = PETSC_FALSE on all processes: an entry on the device has no partner. Collective there */
+PETSC_INTERN PetscErrorCode PCPAMGFindSkew(PC_PAMG *, const PamgLevel *L, PetscBool *found);
+PETSC_INTERN PetscErrorCode PCPAMGFreeSkew(PC_PAMG *);
+/* The rows that the aggregates of a level follow: of its symmetric part, whose skew exists then */
+PETSC_INTERN PolderRows PCPAMGRowsToPair(const PC_PAMG *, const PamgLevel *);
+/* Softens the couplings of the local block of level l + 1, which has those of P^T A P, where the matrix is not symmetric */
+PETSC_INTERN PetscErrorCode PCPAMGSoften(PC_PAMG *, PetscInt l);
+
 /* pamggrid.c: levels that are grids */
 /* Grid coordinates: computes pamg->gridplace where that is still to be done; frees it */
 PETSC_INTERN PetscErrorCode PCPAMGNeedPlaces(PC_PAMG *);
@@ -479,8 +509,9 @@ PETSC_INTERN PetscErrorCode PCPAMGFreeBlocks(const PC_PAMG *, PamgLevel *);
 /* Allocates the data that rate pairs during aggregation */
 PETSC_INTERN PetscErrorCode PCPAMGMallocJudged(PC_PAMG *, PetscInt n);
 PETSC_INTERN PetscErrorCode PCPAMGFreeJudged(PC_PAMG *);
-/* Aggregates of the rows of level l, and the local block of the matrix of the next */
+/* Aggregates of the rows of level l, and the local block of the matrix of the next; the values of that block from new ones of level l */
 PETSC_INTERN PetscErrorCode PCPAMGAggregate(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGPairValues(PC_PAMG *, PetscInt l);
 /* The aggregates of a level as it keeps them: on the host, and on levels that are grids, without the rows of each */
 static inline PolderAggregates PamgAggregatesOf(const PamgLevel *L)
 {
@@ -572,6 +603,8 @@ PETSC_INTERN PetscErrorCode PCPAMGSetLengths(PC_PAMG *);
 
 /* pamgcycle.c: x = M^-1 b with vectors like those of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGCycle(PC_PAMG *, const void *b, void *x);
+/* The factor by which the couplings of level l + 1, sums of those of level l, are too strong for smooth vectors */
+PETSC_INTERN PetscReal PCPAMGExcessOfEnergy(const PC_PAMG *, PetscInt l);
 /* Flops of a cycle on this process without the last level, whose solver logs them; *last: those of the last level if it is a product with the inverse */
 PETSC_INTERN PetscLogDouble PCPAMGFlops(const PC_PAMG *, PetscLogDouble *last);
 

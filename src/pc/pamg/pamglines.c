@@ -13,7 +13,7 @@
 static PetscErrorCode PamgSurveyLines(const PC_PAMG *pamg, const PamgLevel *L, PetscInt64 count[POLDER_LINES_COUNTS])
 {
   const PetscInt   none[POLDER_LINES_COUNTS] = {0};
-  const PolderRows A                         = PolderOwnRows(&L->csr);
+  const PolderRows A                         = PCPAMGRowsToPair(pamg, L);
   PetscInt         mine[POLDER_LINES_COUNTS], *there, *strong;
 
   PetscFunctionBegin;
@@ -47,8 +47,10 @@ PetscErrorCode PCPAMGFindLines(PC_PAMG *pamg, PetscInt l)
 PetscErrorCode PCPAMGLinesHold(PC_PAMG *pamg, const PamgLevel *L, PetscBool *holds)
 {
   PetscInt64 count[POLDER_LINES_COUNTS];
+  PetscBool  found;
 
   PetscFunctionBegin;
+  if (!pamg->symmetric) PetscCall(PCPAMGFindSkew(pamg, L, &found));
   PetscCall(PamgSurveyLines(pamg, L, count));
   *holds = (PetscBool)(!count[1] && !count[2]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,7 +64,7 @@ PetscErrorCode PCPAMGMakeLines(const PC_PAMG *pamg, PamgLevel *L, const PolderAg
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(place, A->n, &rule.inner));
-  PetscCall(PolderPlaceMalloc(place, L->nz, &rule.scaled));
+  PetscCall(PolderPlaceMalloc(place, A->nz, &rule.scaled));
   lines->n   = P->m;
   lines->nc  = P->n;
   lines->agg = P->agg;

@@ -24,7 +24,7 @@ PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr
   const PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !pamg->uncoloured && !pamg->chains), csr));
+  PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !PamgOnlyHost(pamg)), csr));
   *steps = csr->device ? &PamgSetUpDevice : &PamgSetUpHost; // the only choice of the place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -35,7 +35,7 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
 
   pamg->setup       = steps;
   pamg->place       = steps->place;
-  pamg->smoother    = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : steps->smoother;
+  pamg->smoother    = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : pamg->symmetric ? steps->smoother : steps->skewsmoother;
   pamg->pre         = pamg->wantpre >= 0 ? pamg->wantpre : smoothings;
   pamg->post        = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
   pamg->klevels     = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
@@ -152,11 +152,22 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
     }
     if (chains && pamg->eliminate) PetscCall(PCPAMGEliminate(pamg, l, &count, &done));
   }
+  if (!done && !pamg->symmetric) {
+    PetscBool found;
+
+    PetscCall(PCPAMGFindSkew(pamg, L, &found));
+    if (!found) { // the set-up starts again on the host
+      pamg->onesided = PETSC_TRUE;
+      *worth         = PETSC_FALSE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   if (!done) PetscCall(PCPAMGFindLines(pamg, l));
   if (!l && pamg->precision == PAMG_HALF && !PamgInterpolates(L)) pamg->narrow = PETSC_FALSE;
   if (!PamgNeedsDouble(pamg) && !done) {
     PetscCall(PCPAMGAggregate(pamg, l));
     PetscCall(PamgCountAggregates(pamg, L, &count));
+    PetscCall(PCPAMGSoften(pamg, l));
   }
   if (!l && pamg->precision == PAMG_HALF && pamg->narrow) PetscCall(PCPAMGGridNarrow(pamg));
   if (PamgNeedsDouble(pamg)) { // the set-up starts again
@@ -368,7 +379,7 @@ static PetscErrorCode PamgRebuild(PC pc, const PamgSetUpSteps *steps, const Pold
 PetscErrorCode PCPAMGSetUpLevels(PC pc)
 {
   PC_PAMG              *pamg   = (PC_PAMG *)pc->data;
-  const PetscBool       before = (PetscBool)(pamg->uncoloured || pamg->chains);
+  const PetscBool       before = PamgOnlyHost(pamg);
   const PamgSetUpSteps *steps  = NULL;
   PolderCSR             csr;
   PamgKeys              now;
@@ -385,9 +396,11 @@ PetscErrorCode PCPAMGSetUpLevels(PC pc)
   }
   if (!refresh) PetscCall(PamgRebuild(pc, steps, &csr));
   PetscCall(PamgLogSetUp(pamg, refresh));
-  if ((pamg->uncoloured || pamg->chains) && !before) {
+  if (PamgOnlyHost(pamg) && !before) {
     PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " %s: all levels go to the host\n", pamg->nlevel - 1,
-                        pamg->chains ? "have few neighbours and are eliminated there" : "have no colours for Gauss-Seidel"));
+                        pamg->chains     ? "have few neighbours and are eliminated there"
+                        : pamg->onesided ? "have entries without a partner"
+                                         : "have no colours for Gauss-Seidel"));
     PetscCall(steps->restorerows(pc->pmat, &pamg->level[0].csr));
     PetscCall(PCPAMGSetUpLevels(pc));
     PetscFunctionReturn(PETSC_SUCCESS);

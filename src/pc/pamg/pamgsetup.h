@@ -8,6 +8,12 @@
 /* Rows of the last level where the user names no number: on the host, and below boxes */
 #define PAMG_COARSE_LIMIT 400
 
+/* The local block of a level, with the number of its entries */
+static inline PolderRows PamgLevelRows(const PamgLevel *L)
+{
+  return (PolderRows){.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa, .nz = (PetscInt)L->nz};
+}
+
 /* What is found of a level before any step: steps add to it */
 static const PamgFindings PamgNothing = {.row = POLDER_ROWS_GOOD};
 
@@ -35,7 +41,8 @@ typedef struct {
   PetscInt  *count;                            /* [8] counters: 0, of lists; 1 .. 3, of directions; 4 .. 6, of coarse rows */
   PetscReal *outside[2];                       /* [n] off-process coupling in a pass and in the next, see PolderPairRule; NULL on one process */
   PetscInt  *mate;                             /* with outside[]: [n] mate[] before a pass */
-  PetscInt  *whole;                            /* [n] aggregates of the rows of the level, to be judged */
+  PolderRows level;                            /* the rows of the level as its aggregates are judged by */
+  PetscInt  *whole;                            /* [n] aggregates of these rows, to be judged */
   PetscReal *diagonal, *sum;                   /* [n] of the rows of the level, after the first pass */
   void      *temp;                             /* scratch of the device's scans and sorts */
   size_t     bytes;
@@ -46,7 +53,7 @@ struct _PamgSetUpSteps {
   const PamgSteps   *cycle[3]; /* by precision */
   const char        *where;    /* for the view */
   /* Defaults of options */
-  PamgSmoother smoother;
+  PamgSmoother smoother, skewsmoother;                     /* skewsmoother: of matrices that are not symmetric */
   PetscInt     smoothings, klevels, eliminate, pairslimit; /* pairslimit: rows of the last level where the one before has pairs */
   PetscInt     twicefrom;                                  /* rows a process from which a V-cycle visits a level twice */
   PetscBool    pairstwice;                                 /* and then coarser levels of pairs, too */
@@ -97,6 +104,8 @@ struct _PamgSetUpSteps {
   PetscErrorCode (*members)(const PamgWork *, const PolderAggregates *);
   /* C <- P^T A P, where C->ptr has been allocated; *longrows as in a level */
   PetscErrorCode (*galerkin)(const PamgWork *, const PolderRows *A, const PolderAggregates *, PolderSparseRows *C, PetscBool *longrows);
+  /* val[] <- new values of the local block of level C, in its pattern, from those of A, of the level before, whose aggregates are P */
+  PetscErrorCode (*galerkinvalues)(const PC_PAMG *, const PolderAggregates *P, const PolderRows *A, const PamgLevel *C, PetscScalar val[]);
   /* Moves weak entries to the diagonal; d[n] is scratch */
   PetscErrorCode (*dropweak)(const PC_PAMG *, const PamgWork *, PetscReal d[], PolderSparseRows *);
   /* Keeps what restriction on level l needs of its aggregates, and the rows of level l + 1 until they are completed */

@@ -207,7 +207,6 @@ static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
   const PolderRows ghosts = PamgScaledEntries(L, PolderGhostColumns(&L->csr));
-  PolderRows       own    = PolderOwnRows(&L->csr);
   PolderAggregates P;
   PetscInt        *place;
 
@@ -216,14 +215,7 @@ static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscMalloc1(PetscMax(L->nc, C->nghost), &place));
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
   else if (L->eliminates) PetscCall(PCPAMGEliminateValues(pamg, l));
-  else {
-    PetscScalar *scaled = NULL;
-
-    if (L->islines) PetscCall(PCPAMGMakeLines(pamg, L, &P, &own, PETSC_TRUE, &scaled));
-    if (scaled) own.a = scaled;
-    PolderGalerkinValues_Host(&P, &own, L->nc, L->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa});
-    PetscCall(pamg->place->free(&scaled));
-  }
+  else PetscCall(PCPAMGPairValues(pamg, l));
   if (C->bi)
     PolderGalerkinValues_Host(&P, &ghosts, C->nghost, L->ghostagg, PETSC_FALSE, place,
                               &(PolderSparseRows){.n = L->nc, .ptr = C->bi, .col = C->bj, .val = C->ba});
@@ -292,6 +284,18 @@ static PetscErrorCode PamgGalerkinHost(const PamgWork *w, const PolderRows *A, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PamgGalerkinValuesHost(const PC_PAMG *pamg, const PolderAggregates *P, const PolderRows *A, const PamgLevel *C, PetscScalar val[])
+{
+  PetscInt *place;
+
+  PetscFunctionBegin;
+  (void)pamg;
+  PetscCall(PetscMalloc1(P->n, &place));
+  PolderGalerkinValues_Host(P, A, P->n, P->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = P->n, .ptr = C->ai, .col = C->aj, .val = val});
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgDropWeakHost(const PC_PAMG *pamg, const PamgWork *w, PetscReal d[], PolderSparseRows *C)
 {
   PetscFunctionBegin;
@@ -353,7 +357,7 @@ static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
 // clang-format off
 const PamgSetUpSteps PamgSetUpHost = {
   .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle, &PamgStepsHalf}, .where = "",
-  .smoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .eliminate = 3, .pairslimit = PAMG_COARSE_LIMIT,
+  .smoother = PAMG_SGS, .skewsmoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .eliminate = 3, .pairslimit = PAMG_COARSE_LIMIT,
   .twicefrom = 30000, .pairstwice = PETSC_TRUE, .splitrhs = PETSC_TRUE,
   .diagonals = PolderMatGetDia, .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR,
   .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost,
@@ -361,7 +365,7 @@ const PamgSetUpSteps PamgSetUpHost = {
   .strong = PCPAMGStrongHost, .blockrows = PCPAMGBlockRowsHost, .restoreblockrows = PCPAMGRestoreBlockRowsHost,
   .keepblocks = PCPAMGKeepBlocksHost, .shift = PCPAMGShiftHost,
   .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost,
-  .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost,
+  .galerkin = PamgGalerkinHost, .galerkinvalues = PamgGalerkinValuesHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost,
   .aggregated = PamgAggregatedHost, .localexcess = PamgLocalExcessHost,
   .estimate = PCPAMGEstimateHost, .factor = PamgFactorHost, .lastmatrix = PamgLastMatrixHost, .apply = PCPAMGApplyHost,
 };

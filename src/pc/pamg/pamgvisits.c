@@ -80,10 +80,14 @@ PetscErrorCode PCPAMGSetLengths(PC_PAMG *pamg)
 {
   PetscFunctionBegin;
   for (PetscInt l = pamg->nlevel - 2; l > 0 && pamg->cycle != PAMG_K; --l) { // a visit contains those of coarser levels
-    PamgLevel *L = &pamg->level[l];
-    PetscReal  longest;
+    PamgLevel *L       = &pamg->level[l];
+    PetscReal  longest = 0;
 
     if (!L->twice) continue;
+    if (!pamg->symmetric) { // the quotients of the power method bound no eigenvalue
+      L->length[0] = L->length[1] = 1;
+      continue;
+    }
     if (pamg->cycle == PAMG_V && !PamgPairsFrom(pamg, l)) {
       PolderVisitLengths(PAMG_TWICE_LONGEST / PAMG_TWICE_RATIO, PAMG_TWICE_LONGEST, L->length);
       continue;

@@ -1,0 +1,80 @@
+/* Row bodies of the parts of a matrix that is not symmetric, which host and device share. */
+#pragma once
+
+#include "pairrow.h"
+#include "skew.h"
+
+POLDER_PAIR PetscReal PolderSize(PetscReal a)
+{
+  return a < 0 ? -a : a;
+}
+
+POLDER_PAIR PetscReal PolderLarger(PetscReal a, PetscReal b)
+{
+  return a > b ? a : b;
+}
+
+/* The position of column c in row r, whose columns ascend, or -1 */
+POLDER_PAIR PetscInt PolderRowFind(PetscInt r, PetscInt c, const PolderRows *A)
+{
+  PetscInt lo = A->i[r], hi = A->i[r + 1];
+
+  while (lo < hi) {
+    const PetscInt middle = lo + (hi - lo) / 2;
+
+    if (A->j[middle] < c) lo = middle + 1;
+    else hi = middle;
+  }
+  return lo < A->i[r + 1] && A->j[lo] == c ? lo : -1;
+}
+
+/* Row i of the symmetric part; is a partner missing? */
+POLDER_PAIR unsigned PolderSymmetricPartRow(PetscInt i, const PolderRows *A, const PetscReal sum[], PetscScalar s[], PetscReal mean[])
+{
+  unsigned  missing = 0;
+  PetscReal more    = 0;
+
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscInt at = PolderRowFind(A->j[k], i, A);
+
+    if (at < 0) missing = 1;
+    s[k] = (A->a[k] + (at < 0 ? 0 : A->a[at])) / 2;
+    more += PetscRealPart(s[k] - A->a[k]);
+  }
+  if (mean) mean[i] = sum[i] + more;
+  return missing;
+}
+
+POLDER_PAIR void PolderSoftenRow(PetscInt i, const PolderRows *A, PetscReal factor, const PetscScalar soft[], PetscScalar c[])
+{
+  PetscInt  diagonal = -1;
+  PetscReal change   = 0;
+
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscInt  at = PolderRowFind(A->j[k], i, A);
+    const PetscReal a = PetscRealPart(A->a[k]), b = at < 0 ? 0 : PetscRealPart(A->a[at]), s = -(a + b) / 2, t = (a - b) / 2;
+
+    c[k] = A->a[k];
+    if (A->j[k] == i) diagonal = k;
+    else if (PolderSize(t) < s) {
+      c[k] = t - PolderLarger(soft ? -PetscRealPart(soft[k]) : s / factor, PolderSize(t));
+      change += a - PetscRealPart(c[k]);
+    }
+  }
+  if (diagonal >= 0) c[diagonal] += change;
+}
+
+/* Does an entry of row i differ from its partner by more than rounding of the largest entry? */
+POLDER_PAIR unsigned PolderSkewRow(PetscInt i, const PolderRows *A)
+{
+  PetscReal largest = 0, most = 0;
+
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscInt  at = PolderRowFind(A->j[k], i, A);
+    const PetscReal a = PetscRealPart(A->a[k]), b = at < 0 ? 0 : PetscRealPart(A->a[at]);
+
+    largest = PolderLarger(largest, PolderSize(a));
+    most    = PolderLarger(most, PolderSize(a - b));
+  }
+  return most > POLDER_SKEW * largest;
+}
