@@ -19,18 +19,33 @@ int PolderCoarseDense_CUDA(const PetscInt *n, const PetscInt64 key[], const Pets
   return cudaGetLastError();
 }
 
+/* The maximum over a warp or a block of 1024 threads, in all of them */
+static __device__ __forceinline__ double PolderWarpLargest(double v)
+{
+  for (int o = 16; o > 0; o >>= 1) v = fmax(v, __shfl_xor_sync(0xffffffffu, v, o));
+  return v;
+}
+
+static __device__ __forceinline__ double PolderBlockLargest(double v)
+{
+  __shared__ double most[32];
+
+  v = PolderWarpLargest(v);
+  if (threadIdx.x % 32 == 0) most[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = PolderWarpLargest(most[threadIdx.x % 32]);
+  __syncthreads();
+  return v;
+}
+
 /* One block of 1024 threads: which columns are left out, and the scale of the others */
 static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace,
                                                                        const PetscScalar *__restrict__ E, PetscScalar *scale, PetscScalar *info)
 {
-  __shared__ double most[32];
-  double            dmax = 0, nzero = 0;
+  double dmax = 0, nzero = 0;
 
   for (PetscInt i = threadIdx.x; i < d; i += 1024) dmax = fmax(dmax, E[(size_t)i * ld + i]);
-  for (int o = 16; o > 0; o >>= 1) dmax = fmax(dmax, __shfl_xor_sync(0xffffffffu, dmax, o));
-  if (threadIdx.x % 32 == 0) most[threadIdx.x / 32] = dmax;
-  __syncthreads();
-  for (int k = 0; k < 32; ++k) dmax = fmax(dmax, most[k]);
+  dmax = PolderBlockLargest(dmax);
   for (PetscInt i = threadIdx.x; i < d; i += 1024) {
     const double diag = E[(size_t)i * ld + i];
     const bool   drop = diag <= zero * dmax, last = nullspace && i == d - 1;
@@ -141,8 +156,7 @@ static __global__ void __launch_bounds__(1024)
   PolderCoarseAssessKernel(PetscInt d, const PetscScalar *__restrict__ scale, const PetscScalar *__restrict__ norms, const PetscScalar *__restrict__ b,
                            const PetscScalar *__restrict__ y, PetscScalar *info)
 {
-  __shared__ double most[2][32];
-  double            s = 0, x = 0, rr = 0, bb = 0;
+  double s = 0, x = 0, rr = 0, bb = 0;
 
   for (PetscInt i = threadIdx.x; i < d; i += 1024) {
     s = fmax(s, norms[i]);
@@ -153,20 +167,9 @@ static __global__ void __launch_bounds__(1024)
   }
   rr = PolderBlockSum<1024>(rr);
   bb = PolderBlockSum<1024>(bb);
-  for (int o = 16; o > 0; o >>= 1) {
-    s = fmax(s, __shfl_down_sync(0xffffffffu, s, o));
-    x = fmax(x, __shfl_down_sync(0xffffffffu, x, o));
-  }
-  if (threadIdx.x % 32 == 0) {
-    most[0][threadIdx.x / 32] = s;
-    most[1][threadIdx.x / 32] = x;
-  }
-  __syncthreads();
+  s  = PolderBlockLargest(s);
+  x  = PolderBlockLargest(x);
   if (threadIdx.x) return;
-  for (int k = 0; k < 32; ++k) {
-    s = fmax(s, most[0][k]);
-    x = fmax(x, most[1][k]);
-  }
   info[POLDER_COARSE_COND]  = s * x;
   info[POLDER_COARSE_RESID] = bb > 0 ? sqrt(rr / bb) : 0;
 }
