@@ -1,5 +1,5 @@
 /* The dense coarse matrix E of a deflation space: scaling, condition and residual. Matrices are n by n in ld by ld arrays, ld a multiple of POLDER_SWEEP. */
-#include "launch.cuh"
+#include "foreach.cuh"
 #include "kernels/coarse.h"
 #include <cublas_v2.h>
 #include <cusolverDn.h>
@@ -38,6 +38,15 @@ static __device__ __forceinline__ double PolderBlockLargest(double v)
   return v;
 }
 
+/* What is known when the scale is; NNULL is set where the last column is looked at */
+static __device__ __forceinline__ void PolderCoarseBegin(double nzero, PetscBool nullspace, bool bad, PetscScalar *info)
+{
+  info[POLDER_COARSE_NZERO] = nzero;
+  info[POLDER_COARSE_NDEP]  = 0;
+  info[POLDER_COARSE_BAD]   = bad;
+  if (!nullspace) info[POLDER_COARSE_NNULL] = 0;
+}
+
 /* One block of 1024 threads: which columns are left out, and the scale of the others */
 static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace,
                                                                        const PetscScalar *__restrict__ E, PetscScalar *scale, PetscScalar *info)
@@ -55,11 +64,7 @@ static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt 
     if (last) info[POLDER_COARSE_NNULL] = !drop;
   }
   nzero = PolderBlockSum<1024>(nzero);
-  if (threadIdx.x == 0) {
-    info[POLDER_COARSE_NZERO] = nzero;
-    info[POLDER_COARSE_NDEP] = info[POLDER_COARSE_BAD] = 0;
-    if (!nullspace) info[POLDER_COARSE_NNULL] = 0;
-  }
+  if (threadIdx.x == 0) PolderCoarseBegin(nzero, nullspace, false, info);
 }
 
 /* A pair of mirrored 32 x 32 tiles: E <- (E + E^T)/2, S = D E D, with the identity in the rows of padding */
@@ -97,6 +102,74 @@ int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, P
   return cudaGetLastError();
 }
 
+/* rows[i] = max_j |E_ij|, infinity where an entry is not finite: a warp for each row */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowSizesKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, PetscScalar *__restrict__ rows)
+{
+  const PetscInt i    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
+  double         most = 0;
+
+  if (i >= d) return;
+  for (PetscInt j = threadIdx.x % 32; j < d; j += 32) {
+    const double e = fabs(E[(size_t)i * ld + j]);
+
+    most = isfinite(e) ? fmax(most, e) : INFINITY;
+  }
+  most = PolderWarpLargest(most);
+  if (threadIdx.x % 32 == 0) rows[i] = most;
+}
+
+/*
+  A block of 32 x 32 threads for 32 columns: cols[j] = max_i |E_ij|, or with rows 1 / max_i rows[i] |E_ij|, 0 in the columns left out. A column whose entries
+  are all in rows left out has a pivot of zero for any scale
+*/
+static __global__ void __launch_bounds__(1024) PolderCoarseColumnSizesKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E,
+                                                                             const PetscScalar *__restrict__ rows, PetscScalar *__restrict__ cols)
+{
+  __shared__ double part[32][33];
+  const PetscInt    from = 32 * (PetscInt)blockIdx.x + threadIdx.x, j = 32 * (PetscInt)blockIdx.x + threadIdx.y;
+  double            most = 0;
+
+  for (PetscInt i = threadIdx.y; i < d && from < d; i += 32) most = fmax(most, fabs(E[(size_t)i * ld + from]) * (rows ? rows[i] : 1));
+  part[threadIdx.y][threadIdx.x] = most;
+  __syncthreads();
+  most = PolderWarpLargest(part[threadIdx.x][threadIdx.y]);
+  if (threadIdx.x || j >= d) return;
+  if (!rows) cols[j] = most;
+  else cols[j] = rows[j] == 0 ? 0 : (most > 0 ? 1 / most : 1);
+}
+
+/* One block of 1024 threads: which columns are left out, and the scale of the rows of the others, from the sizes of both */
+static __global__ void __launch_bounds__(1024)
+  PolderCoarseRowScaleKernel(PetscInt d, PetscReal zero, PetscBool nullspace, PetscScalar *rows, const PetscScalar *__restrict__ cols, PetscScalar *info)
+{
+  double largest = 0, nzero = 0;
+
+  for (PetscInt i = threadIdx.x; i < d; i += 1024) largest = fmax(largest, rows[i]);
+  largest = PolderBlockLargest(largest);
+  for (PetscInt i = threadIdx.x; i < d; i += 1024) {
+    const double row = rows[i], col = cols[i];
+    const bool   drop = row == 0 || col == 0 || fmax(row, col) <= zero * largest, last = nullspace && i == d - 1;
+
+    rows[i] = drop || last ? 0 : 1 / row;
+    nzero += drop;
+    if (last) info[POLDER_COARSE_NNULL] = !drop;
+  }
+  nzero = PolderBlockSum<1024>(nzero);
+  if (threadIdx.x == 0) PolderCoarseBegin(nzero, nullspace, isinf(largest), info);
+}
+
+int PolderCoarseEquilibrate_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar rows[], PetscScalar cols[], PetscScalar info[],
+                                 PolderStream stream)
+{
+  if (!E.n) return cudaSuccess;
+  PolderCoarseRowSizesKernel<<<PolderBlocks(E.n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(E.n, E.ld, E.a, rows);
+  PolderCoarseColumnSizesKernel<<<PolderBlocks(E.n, 32), dim3(32, 32), 0, stream>>>(E.n, E.ld, E.a, NULL, cols);
+  PolderCoarseRowScaleKernel<<<1, 1024, 0, stream>>>(E.n, zero, nullspace, rows, cols, info);
+  PolderCoarseColumnSizesKernel<<<PolderBlocks(E.n, 32), dim3(32, 32), 0, stream>>>(E.n, E.ld, E.a, rows, cols);
+  return cudaGetLastError();
+}
+
 /* A warp computes a row */
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A,
                                                                              const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
@@ -123,8 +196,8 @@ static __device__ __host__ inline double PolderTestValue(PetscInt i)
 
 /* b = the test vector in the scaled system; a warp for each row sums |S| and |S^-1| */
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseNormsKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ X, const PetscScalar *__restrict__ scale,
-                          PetscScalar *b, PetscScalar *norms)
+  PolderCoarseNormsKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ X, const PetscScalar *__restrict__ rows,
+                          const PetscScalar *__restrict__ cols, PetscScalar *b, PetscScalar *norms)
 {
   const PetscInt i    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
   const int      lane = threadIdx.x % 32;
@@ -132,38 +205,38 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
   if (i >= d) return;
   for (PetscInt j = lane; j < d; j += 32) {
-    if (scale[j] == 0) continue;
-    s += fabs(E[(size_t)i * ld + j]) * scale[j];
-    x += fabs(X[(size_t)i * ld + j]) / scale[j];
+    if (rows[j] == 0) continue;
+    s += fabs(E[(size_t)i * ld + j]) * cols[j];
+    x += fabs(X[(size_t)i * ld + j]) / rows[j];
   }
   for (int o = 16; o > 0; o >>= 1) {
     s += __shfl_down_sync(0xffffffffu, s, o);
     x += __shfl_down_sync(0xffffffffu, x, o);
   }
   if (lane) return;
-  norms[i]     = scale[i] * s;
-  norms[d + i] = scale[i] != 0 ? x / scale[i] : 0;
-  b[i]         = scale[i] != 0 ? PolderTestValue(i) / scale[i] : 0;
+  norms[i]     = rows[i] * s;
+  norms[d + i] = rows[i] != 0 ? x / cols[i] : 0;
+  b[i]         = rows[i] != 0 ? PolderTestValue(i) / rows[i] : 0;
 }
 
-int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
+int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar X[], const PetscScalar rows[], const PetscScalar cols[], PetscScalar b[], PetscScalar norms[],
+                           PolderStream stream)
 {
-  if (E.n) PolderCoarseNormsKernel<<<PolderBlocks(E.n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(E.n, E.ld, E.a, X, scale, b, norms);
+  if (E.n) PolderCoarseNormsKernel<<<PolderBlocks(E.n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(E.n, E.ld, E.a, X, rows, cols, b, norms);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(1024)
-  PolderCoarseAssessKernel(PetscInt d, const PetscScalar *__restrict__ scale, const PetscScalar *__restrict__ norms, const PetscScalar *__restrict__ b,
-                           const PetscScalar *__restrict__ y, PetscScalar *info)
+static __global__ void __launch_bounds__(1024) PolderCoarseAssessKernel(PetscInt d, const PetscScalar *__restrict__ rows, const PetscScalar *__restrict__ norms,
+                                                                        const PetscScalar *__restrict__ b, const PetscScalar *__restrict__ y, PetscScalar *info)
 {
   double s = 0, x = 0, rr = 0, bb = 0;
 
   for (PetscInt i = threadIdx.x; i < d; i += 1024) {
     s = fmax(s, norms[i]);
     x = fmax(x, norms[d + i]);
-    if (scale[i] == 0) continue;
-    rr += scale[i] * (b[i] - y[i]) * scale[i] * (b[i] - y[i]);
-    bb += scale[i] * b[i] * scale[i] * b[i];
+    if (rows[i] == 0) continue;
+    rr += rows[i] * (b[i] - y[i]) * rows[i] * (b[i] - y[i]);
+    bb += rows[i] * b[i] * rows[i] * b[i];
   }
   rr = PolderBlockSum<1024>(rr);
   bb = PolderBlockSum<1024>(bb);
@@ -174,26 +247,36 @@ static __global__ void __launch_bounds__(1024)
   info[POLDER_COARSE_RESID] = bb > 0 ? sqrt(rr / bb) : 0;
 }
 
-int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[],
+int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar rows[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[],
                             PolderStream stream)
 {
-  if (d) PolderCoarseAssessKernel<<<1, 1024, 0, stream>>>(d, scale, norms, b, y, info);
+  if (d) PolderCoarseAssessKernel<<<1, 1024, 0, stream>>>(d, rows, norms, b, y, info);
   return cudaGetLastError();
 }
 
-/* L <- D E D with rows of the identity where a column is left out */
-static __global__ void PolderCoarseIdentityKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ scale,
-                                                  PetscScalar *L)
+/* body(i, j, k) for the entries of an n x n matrix in an ld x ld array, k = i ld + j */
+template <class Body>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderForEntriesKernel(PetscInt n, PetscInt ld, const __grid_constant__ Body body)
 {
-  const PetscInt j = (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x), i = blockIdx.y;
+  const PetscInt j = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x, i = blockIdx.y;
 
-  if (j < d) L[(size_t)i * ld + j] = scale[i] * scale[j] != 0 ? E[(size_t)i * ld + j] * scale[i] * scale[j] : i == j;
+  if (j < n) body(i, j, (size_t)i * ld + j);
 }
 
-int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar scale[], PetscScalar L[], PolderStream stream)
+template <class Body>
+static int PolderForEntries(PetscInt n, PetscInt ld, PolderStream stream, Body body)
 {
-  if (E.n) PolderCoarseIdentityKernel<<<dim3(PolderBlocks(E.n, 128), E.n), 128, 0, stream>>>(E.n, E.ld, E.a, scale, L);
+  if (n) PolderForEntriesKernel<<<dim3(PolderBlocks(n, POLDER_BLOCK), n), POLDER_BLOCK, 0, stream>>>(n, ld, body);
   return cudaGetLastError();
+}
+
+int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar rows[], const PetscScalar cols[], PetscScalar L[], PolderStream stream)
+{
+  return PolderForEntries(E.n, E.ld, stream, [=] __device__(PetscInt i, PetscInt j, size_t k) {
+    const double scale = rows[i] * cols[j];
+
+    L[k] = scale != 0 ? E.a[k] * scale : i == j;
+  });
 }
 
 static __global__ void PolderPointwiseMultKernel(PetscInt n, const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
@@ -239,4 +322,46 @@ int PolderCholeskySolve_CUDA(PolderDense L, PetscScalar x[], PolderStream stream
   if (PetscCUBLASGetHandle(&handle) || cublasSetStream(handle, stream)) return cudaErrorUnknown;
   if (cublasDtrsv(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, L.n, L.a, L.ld, x, 1)) return cudaErrorUnknown;
   return cublasDtrsv(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, L.n, L.a, L.ld, x, 1) ? cudaErrorUnknown : cudaSuccess;
+}
+
+/* What cuSOLVER reports and the order of the pivots, at the start of the work and in whole cache lines: integers */
+static inline size_t PolderLUIntegers(PetscInt n)
+{
+  return ((size_t)n + 32) / 32 * 32;
+}
+
+size_t PolderLUInverseWork_CUDA(PetscInt n, PetscInt ld)
+{
+  cusolverDnHandle_t handle;
+  int                size = 0;
+
+  if (PetscCUSOLVERDnGetHandle(&handle) || cusolverDnDgetrf_bufferSize(handle, n, n, NULL, ld, &size)) return 0;
+  return sizeof(int) * PolderLUIntegers(n) + sizeof(PetscScalar) * (size_t)size;
+}
+
+/*
+  cuSOLVER has columns where the arrays have rows: it factors A^T, whose inverse in columns is that of A in rows. Pivot k is then what the rows before leave
+  of row k. cuSOLVER reports only the first pivot that is zero, so all are looked at
+*/
+int PolderLUInverse_CUDA(PolderDense A, PetscReal tol, PetscScalar rows[], PetscScalar cols[], PetscScalar X[], PetscScalar info[], void *work,
+                         PolderStream stream)
+{
+  const PetscInt     n = A.n, ld = A.ld;
+  int               *report = (int *)work, *order = report + 1;
+  cusolverDnHandle_t handle;
+
+  if (!n) return cudaSuccess;
+  if (PetscCUSOLVERDnGetHandle(&handle) || cusolverDnSetStream(handle, stream)) return cudaErrorUnknown;
+  if (cusolverDnDgetrf(handle, n, n, A.a, ld, (PetscScalar *)(report + PolderLUIntegers(n)), order, report)) return cudaErrorUnknown;
+  (void)PolderForEach(n, stream, [=] __device__(PetscInt k) {
+    if (fabs(A.a[(size_t)k * ld + k]) > tol) return;
+    A.a[(size_t)k * ld + k] = 1;
+    if (rows[k] == 0) return;
+    rows[k] = cols[k] = 0;
+    atomicAdd(&info[POLDER_COARSE_NDEP], 1.0);
+  });
+  (void)PolderForEntries(n, ld, stream, [=] __device__(PetscInt i, PetscInt j, size_t k) { X[k] = i == j; });
+  if (cusolverDnDgetrs(handle, CUBLAS_OP_N, n, n, A.a, ld, order, X, ld, report)) return cudaErrorUnknown;
+  return PolderForEntries(n, ld, stream,
+                          [=] __device__(PetscInt i, PetscInt j, size_t k) { X[k] = rows[i] != 0 && rows[j] != 0 ? X[k] * cols[i] * rows[j] : 0; });
 }

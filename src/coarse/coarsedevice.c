@@ -117,7 +117,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (norms) PolderLaunch(PolderCoarseNorms_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->X, c->scale, c->b, c->norms, stream));
+  if (norms) PolderLaunch(PolderCoarseNorms_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->X, c->scale, c->scale, c->b, c->norms, stream));
   PetscCall(PolderCoarseDeviceSolve(c, c->b, x, PETSC_FALSE));
   PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->E, x, NULL, y, PETSC_FALSE));
   PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
@@ -142,7 +142,7 @@ static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderCoarseIdentity_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->scale, c->X, stream));
+  PolderLaunch(PolderCoarseIdentity_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->scale, c->scale, c->X, stream));
   PolderLaunch(PolderCholeskyFactor_CUDA(PolderCoarseDeviceDense_Private(c, c->X), bytes, work, stream));
   PetscCall(PolderDeviceFree(&work));
   c->cholesky = PETSC_TRUE;

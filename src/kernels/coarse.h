@@ -1,4 +1,4 @@
-/* Coarse matrices: skyline factors on the host; dense symmetric n x n matrices in ld x ld arrays on the device. */
+/* Coarse matrices: skyline factors on the host; dense n x n matrices in ld x ld arrays on the device. */
 #pragma once
 
 #include "launcher.h"
@@ -43,21 +43,36 @@ POLDER_LAUNCHER int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscB
 POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
 POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
 /*
-  b <- a test vector on the columns in use; norms[0 .. n) and norms[n .. 2 n) <- the row sums of |D E D| and of its inverse |D^-1 X D^-1|; X has the ld of E
+  The scale of an E that is not symmetric: rows[i] = 1 / max_j |E_ij|, the diagonal of R, and cols[j] = 1 / max_i rows[i] |E_ij|, that of C, so that no entry of
+  R E C exceeds 1. Both are 0 where row and column are at most `zero` times the largest entry or one of them has no entry and, with nullspace, in the last
+  column. Sets NZERO, NNULL, NDEP, BAD.
 */
-POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[],
-                                           PolderStream stream);
-/* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */
-POLDER_LAUNCHER int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[],
+POLDER_LAUNCHER int PolderCoarseEquilibrate_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar rows[], PetscScalar cols[], PetscScalar info[],
+                                                 PolderStream stream);
+/*
+  With R = C = D where E is symmetric: b <- a test vector on the columns in use; norms[0 .. n) and norms[n .. 2 n) <- the row sums of |R E C| and of its inverse
+  |C^-1 X R^-1|; X has the ld of E
+*/
+POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar X[], const PetscScalar rows[], const PetscScalar cols[], PetscScalar b[],
+                                           PetscScalar norms[], PolderStream stream);
+/* COND = max norms * max norms, RESID = |R (b - y)| / |R b| */
+POLDER_LAUNCHER int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar rows[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[],
                                             PetscScalar info[], PolderStream stream);
-/* L <- D E D with rows and columns of the identity where scale is 0; L has the ld of E */
-POLDER_LAUNCHER int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar scale[], PetscScalar L[], PolderStream stream);
+/* L <- R E C with rows and columns of the identity where rows[] and cols[] are 0; L has the ld of E */
+POLDER_LAUNCHER int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar rows[], const PetscScalar cols[], PetscScalar L[], PolderStream stream);
 /* z = x .* y */
 POLDER_LAUNCHER int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
 /* Cholesky factor of one triangle by cuSOLVER, in place (work bytes), and x <- (L L^T)^-1 x with this factor */
 POLDER_LAUNCHER size_t PolderCholeskyFactorWork_CUDA(PetscInt n, PetscInt ld);
 POLDER_LAUNCHER int    PolderCholeskyFactor_CUDA(PolderDense A, size_t bytes, void *work, PolderStream stream);
 POLDER_LAUNCHER int    PolderCholeskySolve_CUDA(PolderDense L, PetscScalar x[], PolderStream stream);
+/*
+  X <- C A^-1 R by cuSOLVER's LU factors, with the ld of A, which they overwrite. A pivot of at most tol becomes 1, and its column gets rows = cols = 0 and
+  counts in NDEP, unless that is 0 already. X is then zero in this row and column, but the inverse of the others takes another call without them
+*/
+POLDER_LAUNCHER size_t PolderLUInverseWork_CUDA(PetscInt n, PetscInt ld);
+POLDER_LAUNCHER int PolderLUInverse_CUDA(PolderDense A, PetscReal tol, PetscScalar rows[], PetscScalar cols[], PetscScalar X[], PetscScalar info[], void *work,
+                                         PolderStream stream);
 
 /* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes; early: see deflation.h */
 POLDER_LAUNCHER int PolderDenseMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early,

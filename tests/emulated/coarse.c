@@ -1,9 +1,11 @@
 /* coarse.cu and coarseinverse.cu in plain C */
 #include "emulated.h"
 #include "kernels/coarse.h"
+#include <petscblaslapack.h>
 
 PolderEmulateWork(PolderCoarseInvertWork, (PetscInt ld));
 PolderEmulateWork(PolderCholeskyFactorWork, (PetscInt n, PetscInt ld));
+PolderEmulateWork(PolderLUInverseWork, (PetscInt n, PetscInt ld));
 
 /* Entry (i, j) of a dense matrix */
 #define AT(A, i, j) (A).a[(size_t)(i) * (size_t)(A).ld + (size_t)(j)]
@@ -40,6 +42,39 @@ int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, P
   }
   for (PetscInt i = 0; i < E.ld; ++i)
     for (PetscInt j = 0; j < E.ld; ++j) AT(S, i, j) = i < d && j < d ? AT(E, i, j) * scale[i] * scale[j] : i == j;
+  return 0;
+}
+
+int PolderCoarseEquilibrate_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar rows[], PetscScalar cols[], PetscScalar info[],
+                                 PolderStream stream)
+{
+  const PetscInt d       = E.n;
+  PetscReal      largest = 0;
+
+  info[POLDER_COARSE_NZERO] = info[POLDER_COARSE_NNULL] = info[POLDER_COARSE_NDEP] = info[POLDER_COARSE_BAD] = 0;
+  for (PetscInt i = 0; i < d; ++i) rows[i] = cols[i] = 0;
+  for (PetscInt i = 0; i < d; ++i) {
+    for (PetscInt j = 0; j < d; ++j) {
+      if (PetscIsInfOrNanScalar(AT(E, i, j))) info[POLDER_COARSE_BAD] = 1;
+      rows[i] = PetscMax(rows[i], PetscAbsScalar(AT(E, i, j)));
+      cols[j] = PetscMax(cols[j], PetscAbsScalar(AT(E, i, j)));
+    }
+    largest = PetscMax(largest, rows[i]);
+  }
+  for (PetscInt i = 0; i < d; ++i) {
+    const PetscBool drop = (PetscBool)(rows[i] == 0 || cols[i] == 0 || PetscMax(rows[i], cols[i]) <= zero * largest),
+                    last = (PetscBool)(nullspace && i == d - 1);
+
+    rows[i] = drop || last ? 0 : 1 / rows[i];
+    info[POLDER_COARSE_NZERO] += drop;
+    if (last) info[POLDER_COARSE_NNULL] = !drop;
+  }
+  for (PetscInt j = 0; j < d; ++j) {
+    PetscReal most = 0;
+
+    for (PetscInt i = 0; i < d; ++i) most = PetscMax(most, rows[i] * PetscAbsScalar(AT(E, i, j)));
+    cols[j] = rows[j] == 0 ? 0 : (most > 0 ? 1 / most : 1);
+  }
   return 0;
 }
 
@@ -93,7 +128,8 @@ int PolderSymmetricMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar
   return PolderDenseMult_CUDA(A, alpha, x, y, z, early, stream);
 }
 
-int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar inverse[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
+int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar inverse[], const PetscScalar rows[], const PetscScalar cols[], PetscScalar b[], PetscScalar norms[],
+                           PolderStream stream)
 {
   const PetscInt    d = E.n;
   const PolderDense X = {d, E.ld, (PetscScalar *)inverse};
@@ -102,18 +138,18 @@ int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar inverse[], const Pet
     PetscReal e = 0, x = 0;
 
     for (PetscInt j = 0; j < d; ++j) {
-      if (scale[j] == 0) continue;
-      e += PetscAbsScalar(AT(E, i, j)) * scale[j];
-      x += PetscAbsScalar(AT(X, i, j)) / scale[j];
+      if (rows[j] == 0) continue;
+      e += PetscAbsScalar(AT(E, i, j)) * cols[j];
+      x += PetscAbsScalar(AT(X, i, j)) / rows[j];
     }
-    norms[i]     = scale[i] * e;
-    norms[d + i] = scale[i] != 0 ? x / scale[i] : 0;
-    b[i]         = scale[i] != 0 ? PetscSinReal((1 + i) * 12.9898) / scale[i] : 0;
+    norms[i]     = rows[i] * e;
+    norms[d + i] = rows[i] != 0 ? x / cols[i] : 0;
+    b[i]         = rows[i] != 0 ? PetscSinReal((1 + i) * 12.9898) / rows[i] : 0;
   }
   return 0;
 }
 
-int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[],
+int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar rows[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[],
                             PolderStream stream)
 {
   PetscReal e = 0, x = 0, rr = 0, bb = 0;
@@ -121,21 +157,21 @@ int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscSc
   for (PetscInt i = 0; i < d; ++i) {
     e = PetscMax(e, norms[i]);
     x = PetscMax(x, norms[d + i]);
-    rr += PetscSqr(scale[i] * (b[i] - y[i]));
-    bb += PetscSqr(scale[i] * b[i]);
+    rr += PetscSqr(rows[i] * (b[i] - y[i]));
+    bb += PetscSqr(rows[i] * b[i]);
   }
   info[POLDER_COARSE_COND]  = e * x;
   info[POLDER_COARSE_RESID] = bb > 0 ? PetscSqrtReal(rr / bb) : 0;
   return 0;
 }
 
-int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar scale[], PetscScalar to[], PolderStream stream)
+int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar rows[], const PetscScalar cols[], PetscScalar to[], PolderStream stream)
 {
   const PetscInt    d = E.n;
   const PolderDense L = {d, E.ld, to};
 
   for (PetscInt i = 0; i < d; ++i)
-    for (PetscInt j = 0; j < d; ++j) AT(L, i, j) = scale[i] != 0 && scale[j] != 0 ? AT(E, i, j) * scale[i] * scale[j] : i == j;
+    for (PetscInt j = 0; j < d; ++j) AT(L, i, j) = rows[i] != 0 && cols[j] != 0 ? AT(E, i, j) * rows[i] * cols[j] : i == j;
   return 0;
 }
 
@@ -168,5 +204,29 @@ int PolderCholeskySolve_CUDA(PolderDense L, PetscScalar x[], PolderStream stream
     for (PetscInt k = i + 1; k < L.n; ++k) x[i] -= AT(L, k, i) * x[k];
     x[i] /= AT(L, i, i);
   }
+  return 0;
+}
+
+/* LAPACK has columns where the arrays have rows, as cuSOLVER */
+int PolderLUInverse_CUDA(PolderDense A, PetscReal tol, PetscScalar rows[], PetscScalar cols[], PetscScalar inverse[], PetscScalar info[], void *work,
+                         PolderStream stream)
+{
+  const PetscBLASInt n = (PetscBLASInt)A.n, ld = (PetscBLASInt)A.ld;
+  const PolderDense  X     = {A.n, A.ld, inverse};
+  PetscBLASInt      *order = malloc(sizeof(*order) * (size_t)(n + 1)), report;
+
+  if (n) LAPACKgetrf_(&n, &n, A.a, &ld, order, &report);
+  for (PetscInt k = 0; k < n; ++k) {
+    if (PetscAbsScalar(AT(A, k, k)) > tol) continue;
+    AT(A, k, k) = 1;
+    if (rows[k] != 0) info[POLDER_COARSE_NDEP] += 1;
+    rows[k] = cols[k] = 0;
+  }
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt j = 0; j < n; ++j) AT(X, i, j) = i == j;
+  if (n) LAPACKgetrs_("N", &n, &n, A.a, &ld, order, inverse, &ld, &report);
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt j = 0; j < n; ++j) AT(X, i, j) = rows[i] != 0 && rows[j] != 0 ? AT(X, i, j) * cols[i] * rows[j] : 0;
+  free(order);
   return 0;
 }

@@ -228,8 +228,8 @@ static PetscErrorCode RandomDefinite(PetscInt d, PetscBool awkward, PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* E X = 1 on the columns in use, X symmetric and zero outside; scale: 0 for a column that is left out */
-static void CheckInverse(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscInt *wrong, PetscReal *worst)
+/* E X = 1 on the columns in use, X zero outside and symmetric where E is; scale: 0 for a column that is left out */
+static void CheckInverse(PetscInt d, const PetscScalar E[], PetscBool symmetric, PolderDense X, const PetscScalar scale[], PetscInt *wrong, PetscReal *worst)
 {
   PetscReal error = 0;
 
@@ -238,9 +238,10 @@ static void CheckInverse(PetscInt d, PetscInt ld, const PetscScalar E[], const P
       const PetscInt j = t ? Next(d) : i;
       PetscScalar    s = 0;
 
-      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X[(size_t)k * ld + j];
+      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X.a[(size_t)k * X.ld + j];
       if (scale[i] != 0 && scale[j] != 0) error = PetscMax(error, PetscAbsScalar(s - (i == j)));
-      *wrong += X[(size_t)i * ld + j] != X[(size_t)j * ld + i] || (scale[i] * scale[j] == 0 && X[(size_t)i * ld + j] != 0);
+      *wrong += scale[i] * scale[j] == 0 && X.a[(size_t)i * X.ld + j] != 0;
+      *wrong += symmetric && X.a[(size_t)i * X.ld + j] != X.a[(size_t)j * X.ld + i];
     }
   }
   *wrong += !(error <= 1e-10);
@@ -312,7 +313,7 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   if (d)
     *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward ||
               info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
-  CheckInverse(d, ld, E, X, hscale, wrong, worst);
+  CheckInverse(d, E, PETSC_TRUE, (PolderDense){d, ld, X}, hscale, wrong, worst);
   PetscCall(TestProducts(E, (PolderDense){d, ld, dE}, stream, wrong));
   PetscCall(PolderDeviceFree(&dE));
   PetscCall(PolderDeviceFree(&dX));
@@ -320,6 +321,83 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   PetscCall(PolderDeviceFree(&dinfo));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PetscFree4(full, E, X, hscale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef enum {
+  GENERAL_PIVOTS, /* a small diagonal, rows and columns of any size */
+  GENERAL_SUMS,   /* rows that sum to zero: the last pivot is one of rounding */
+  GENERAL_PARTS,  /* two of those that have nothing to do with each other */
+  GENERAL_HOLES,  /* column 7 is zero, and so are row 20 and row and column 33; the last column is left out */
+  GENERAL_KINDS
+} General;
+
+/* A random matrix that is not symmetric; *left: columns that its inverse leaves out */
+static void RandomGeneral(PetscInt d, General kind, PetscScalar E[], PetscInt *left)
+{
+  const PetscBool sums = (PetscBool)(kind == GENERAL_SUMS || kind == GENERAL_PARTS);
+  const PetscInt  cut  = kind == GENERAL_PARTS ? d / 3 : 0;
+
+  for (PetscInt i = 0; i < d; ++i) {
+    PetscScalar sum = 0;
+
+    for (PetscInt j = 0; j < d; ++j) {
+      const PetscScalar e = Next(2000) / 1000.0 - 1;
+
+      if (sums) E[(size_t)i * d + j] = i == j || (i < cut) != (j < cut) ? 0 : -(1 + e) * (1 + i % 5);
+      else if (kind == GENERAL_HOLES && d > 40 && (j == 7 || i == 20 || i == 33 || j == 33)) E[(size_t)i * d + j] = 0;
+      else E[(size_t)i * d + j] = (i == j && d > 1 ? 1e-14 : e + (PetscAbsInt(i - j) == 1)) * (1 + i % 5) * (1 + j % 3);
+      sum += E[(size_t)i * d + j];
+    }
+    if (sums) E[(size_t)i * d + i] = -sum;
+  }
+  *left = sums ? (cut ? 2 : 1) : (kind == GENERAL_HOLES ? (d > 40 ? 4 : 1) : 0);
+}
+
+/* The inverse by LU: columns whose pivot is zero are left out, and the rest has an inverse then. The same to the bit the second time */
+static PetscErrorCode TestGeneral(PetscInt d, General kind, PetscInt *wrong, PetscReal *worst)
+{
+  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  PolderDense    A = {d, ld, NULL}, B = A;
+  PetscScalar   *E, *X, *Y, *full, *dX, *rows, *hrows, *dinfo, info[POLDER_COARSE_INFO];
+  PetscInt       expected, left = 0;
+  void          *work;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc5((size_t)ld * ld, &full, (size_t)d * d, &E, (size_t)ld * ld, &X, (size_t)ld * ld, &Y, ld, &hrows));
+  RandomGeneral(d, kind, E, &expected);
+  for (PetscInt i = 0; i < d; ++i) PetscCall(PetscArraycpy(full + (size_t)i * ld, E + (size_t)i * d, d));
+  PetscCall(PolderDeviceUpload(sizeof(*full) * ld * ld, full, &A.a));
+  PetscCall(PolderDeviceUpload(sizeof(*full) * ld * ld, full, &dX));
+  PetscCall(Poisoned(sizeof(*full) * ld * ld, &B.a));
+  PetscCall(Poisoned(sizeof(*rows) * 2 * ld, &rows));
+  PetscCall(Poisoned(sizeof(info), &dinfo));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderLUInverseWork_CUDA(d, ld)), &work));
+  for (int again = 0; again < 2; ++again) {
+    PolderLaunch(PolderCoarseEquilibrate_CUDA(A, 1e-15, (PetscBool)(kind == GENERAL_HOLES), rows, rows + ld, dinfo, stream));
+    for (int round = 0; round < 2; ++round) {
+      PolderLaunch(PolderCoarseIdentity_CUDA(A, rows, rows + ld, B.a, stream));
+      PolderLaunch(PolderLUInverse_CUDA(B, 1e-12, rows, rows + ld, dX, dinfo, work, stream));
+    }
+    PetscCall(PolderDeviceToHost(again ? Y : X, dX, sizeof(*X) * ld * ld));
+  }
+  *wrong += d && memcmp(X, Y, sizeof(*X) * ld * ld) != 0;
+  PetscCall(PolderDeviceToHost(hrows, rows, sizeof(*X) * d));
+  PetscCall(PolderDeviceToHost(info, dinfo, sizeof(info)));
+  for (PetscInt i = 0; i < d; ++i) left += hrows[i] == 0;
+  if (d)
+    *wrong += left != expected || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != (kind == GENERAL_HOLES) ||
+              info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
+  CheckInverse(d, E, PETSC_FALSE, (PolderDense){d, ld, X}, hrows, wrong, worst);
+  PetscCall(PolderDeviceFree(&A.a));
+  PetscCall(PolderDeviceFree(&B.a));
+  PetscCall(PolderDeviceFree(&dX));
+  PetscCall(PolderDeviceFree(&rows));
+  PetscCall(PolderDeviceFree(&dinfo));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree5(full, E, X, Y, hrows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -360,7 +438,7 @@ static PetscErrorCode TestDense(PetscInt d, PetscInt *wrong)
 static PetscErrorCode TestKernels(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
   const PetscInt dims[]   = {0, 1, 2, 31, 63, 64, 65, 135, 200, 515, 1000};
-  PetscInt       wrong[3] = {0, 0, 0};
+  PetscInt       wrong[4] = {0, 0, 0, 0};
   PetscReal      worst    = 0;
 
   PetscFunctionBegin;
@@ -385,6 +463,11 @@ static PetscErrorCode TestKernels(PETSC_UNUSED void *work, PETSC_UNUSED PolderSt
   }
   if (wrong[2]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "worst |E X - 1| %g\n", (double)worst));
   PetscCall(Report("inverse", wrong[2]));
+  worst = 0;
+  for (size_t k = 0; dims[k] < 1000; ++k)
+    for (int kind = 0; kind < GENERAL_KINDS; ++kind) PetscCall(TestGeneral(dims[k], (General)kind, &wrong[3], &worst));
+  if (wrong[3]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "worst |E X - 1| %g\n", (double)worst));
+  PetscCall(Report("inverse of a matrix that is not symmetric", wrong[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
