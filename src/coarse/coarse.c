@@ -136,7 +136,7 @@ PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const 
   c->nl = nl;
   PetscCall(PetscMalloc1(nl, &c->gl));
   PetscCall(PetscArraycpy(c->gl, gl, nl));
-  if (PolderCoarseIsNested(c)) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
+  if (c->type == COARSE_KSP || (c->general && !PolderCoarseWantsDense(c, d))) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
   else PetscCall(PolderCoarseSetUp_Redundant(c, ptr, col, val, nullspace));
   PetscCall(PetscFree(c->excess));
   c->setup = (PetscBool)!c->bad;
@@ -150,18 +150,19 @@ PetscErrorCode PolderCoarseSetDevice(PolderCoarse c, PetscBool ondevice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSetGeneral(PolderCoarse c, PetscBool general)
+PetscErrorCode PolderCoarseSetGeneral(PolderCoarse c, PetscBool general, PetscBool transposes)
 {
   PetscFunctionBegin;
   if (c->general != general) PetscCall(KSPDestroy(&c->ksp)); // its defaults are others
-  c->general = general;
+  c->general    = general;
+  c->transposes = (PetscBool)(general && transposes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderCoarseSetTranspose(PolderCoarse c, PetscBool transposed)
 {
   PetscFunctionBegin;
-  PetscCheck(c->general || !transposed, c->comm, PETSC_ERR_PLIB, "A symmetric E is its own transpose");
+  PetscCheck(c->transposes || !transposed, c->comm, PETSC_ERR_PLIB, "E is symmetric, or the set-up was not for solves with its transpose");
   c->transposed = transposed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,7 +202,7 @@ PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal byte
       solve  = 8 * next * next;
       factor = next * next * next + POLDER_COARSE_STEP * next;
     }
-    if (solve > bytes || factor > flops || (dense && next > POLDER_COARSE_DENSE)) break;
+    if (solve > bytes || factor > flops || (dense && next > PolderCoarseMostDense(c))) break;
     n = next;
     next *= 1.02;
   }
@@ -290,7 +291,7 @@ PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse c, PetscBool *only)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  *only = (PetscBool)(size == 1 && (!c->d || (c->solver == &PolderCoarseDense && !(c->chosen && c->type == COARSE_CHOLESKY))));
+  *only = (PetscBool)(size == 1 && (!c->d || (c->solver == &PolderCoarseDense && !PolderCoarseFactorsDense(c))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,7 +323,8 @@ PetscErrorCode PolderCoarseView(PolderCoarse c, PetscViewer viewer)
   }
   PetscCall(PolderCoarseViewColumns(c, viewer));
   PetscCall((*c->solver->view)(c, viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "condition of E with unit diagonal about %.2g, relative residual of a coarse solve %.2g\n", (double)c->cond,
+  PetscCall(PetscViewerASCIIPrintf(viewer, "condition of E with %s about %.2g, relative residual of a coarse solve %.2g\n",
+                                   c->general && c->solver == &PolderCoarseDense ? "scaled rows and columns" : "unit diagonal", (double)c->cond,
                                    (double)c->resid));
   if (PolderCoarseInverseInaccurate(c))
     PetscCall(PetscViewerASCIIPrintf(viewer, "WARNING: the explicit inverse loses accuracy on this E, use -deflation_coarse cholesky\n"));

@@ -27,11 +27,14 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt
 /*
   Sets the excess (row sum) of the rows of E for the next set-up, of d columns: excess[n] of the columns from first on, negative where unknown. The
   off-diagonal entries of E are then not positive, and these sums are more accurate than sums of the entries. If an ordinary factor turns out to be dominated
-  by rounding, the factor is computed from these sums without a subtraction. Collective
+  by rounding, the factor is computed from these sums without a subtraction. A general E has no use for them. Collective
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[]);
-/* E is not symmetric: a nested KSP solves with it, by default with an LU factor. Call before the set-up */
-PETSC_INTERN PetscErrorCode PolderCoarseSetGeneral(PolderCoarse, PetscBool);
+/*
+  general: E is not symmetric. On the device its solver is the dense inverse, unless E is large, the type is ksp, or solves with E^T are wanted as well
+  (transposes); otherwise a nested KSP solves with it, by default with an LU factor. Call before the set-up
+*/
+PETSC_INTERN PetscErrorCode PolderCoarseSetGeneral(PolderCoarse, PetscBool general, PetscBool transposes);
 /* The vectors are on the device, so E and its solver are placed there too. Call before the set-up */
 PETSC_INTERN PetscErrorCode PolderCoarseSetDevice(PolderCoarse, PetscBool);
 /* Set-up from the *n entries that this process adds to E: key = i * d + j (ascending; d * d marks unused entries) of E in device memory */
@@ -50,7 +53,7 @@ PETSC_INTERN PetscErrorCode PolderCoarseIsSemidefinite(PolderCoarse, PetscBool *
 PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */
 PETSC_INTERN PetscErrorCode PolderCoarseSolve(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
-/* The same with E^-T; E must be general */
+/* The same with E^-T, after a set-up for a general E and transposes */
 PETSC_INTERN PetscErrorCode PolderCoarseSetTranspose(PolderCoarse, PetscBool);
 /* PolderCoarseSolve() with device arrays of all d columns, aligned to 16 bytes; early: see kernels/deflation.h */
 PETSC_INTERN PetscErrorCode PolderCoarseSolveDevice(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early);

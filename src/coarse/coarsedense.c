@@ -4,23 +4,29 @@
 #include "core/gather.h"
 #include "kernels/vec.h"
 
-/* E is dense on the device if the vectors are, unless E needs the excess, is distributed, or is too large for a dense matrix that the options do not request */
+/*
+  E is dense on the device if the vectors are, unless E needs the excess, is distributed, or is too large for a dense matrix that the options do not request.
+  No option is about an E that is not symmetric, and none of its products reads columns: those with the transpose are left to a nested KSP
+*/
 PetscBool PolderCoarseWantsDense(PolderCoarse c, PetscInt d)
 {
-  return (PetscBool)(c->place->device && !c->onlyhost && !PolderCoarseIsNested(c) && (c->chosen || d <= POLDER_COARSE_DENSE));
+  if (!c->place->device || c->onlyhost || c->type == COARSE_KSP || c->transposes) return PETSC_FALSE;
+  return (PetscBool)((c->chosen && !c->general) || d <= PolderCoarseMostDense(c));
 }
 
 /* Set-up from the entries of E in device memory */
 static PetscErrorCode PolderCoarseFromEntries_Private(PolderCoarse c, const PolderCoarseEntries *entries)
 {
-  const PolderCoarseDemands demands = {
-    .cholesky = (PetscBool)(c->chosen && c->type == COARSE_CHOLESKY),
-    .zero     = c->excess ? 0 : POLDER_COARSE_ZERO,
+  PolderCoarseDemands demands = {
+    .general  = c->general,
+    .cholesky = PolderCoarseFactorsDense(c),
     .singular = POLDER_COARSE_SINGULAR,
     .loss     = POLDER_COARSE_LOSS,
   };
 
   PetscFunctionBegin;
+  if (c->general) PetscCall(PetscFree(c->excess)); // it judges pivots of a symmetric E
+  demands.zero = c->excess ? 0 : POLDER_COARSE_ZERO;
   PetscCall(PolderCoarseDeviceSetUp(&c->device, entries, &demands, &c->report));
   c->bad = c->report.bad;
   if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
@@ -262,11 +268,10 @@ static PetscErrorCode PolderCoarseView_Dense(PolderCoarse c, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PolderCoarseDeviceGetBytes(c->device, &bytes));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on the device of every process, %g bytes\n",
-                                   c->chosen && c->type == COARSE_CHOLESKY
-                                     ? "Cholesky factor"
-                                     : (c->report.refined ? "explicit inverse with one step of refinement" : "explicit inverse"),
-                                   bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on the device of every process, %g bytes%s\n",
+                                   PolderCoarseFactorsDense(c) ? "Cholesky factor"
+                                                               : (c->report.refined ? "explicit inverse with one step of refinement" : "explicit inverse"),
+                                   bytes, c->general ? "; E is not symmetric" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,17 +1,22 @@
 /*
-  E on the device. The inverse is computed by a symmetric sweep, which also finds dependent columns. If E is so ill-conditioned that the product with its
-  inverse loses digits, one step of refinement recovers them. It takes two more products, still far cheaper than triangular solves.
+  E on the device. The inverse is computed by a symmetric sweep, or by LU factors where E is not symmetric. Both find dependent columns. If E is so
+  ill-conditioned that the product with its inverse loses digits, one step of refinement recovers them. It takes two more products, still far cheaper than
+  triangular solves.
 */
 #include "coarsedevice.h"
 #include "core/device.h"
 #include "kernels/coarse.h"
 
+/* At most this number of LU factors for one threshold: without the columns that the first ones leave out, others may depend on each other */
+#define POLDER_COARSE_ROUNDS 4
+
 struct _n_PolderCoarseDevice {
   PetscInt     d, ld;
   size_t       room; /* allocated number of columns */
-  PetscBool    refined, cholesky;
-  PetscScalar *E, *X;      /* [ld * ld]; X: the inverse, or the factor of D E D */
-  PetscScalar *scale;      /* [ld] diagonal of D, zero in the columns left out */
+  PetscBool    general, refined, cholesky;
+  PetscScalar *E, *X;      /* [ld * ld]; X: the inverse, or the Cholesky factor of D E D */
+  PetscScalar *scale;      /* [ld] diagonal of D, or of R in R E C, zero in the columns left out */
+  PetscScalar *cols;       /* [ld] diagonal of C; a symmetric E: scale */
   PetscScalar *b, *x, *r;  /* [ld] work */
   PetscScalar *norms, *xy; /* [2 ld] work */
   PetscScalar *info;       /* [POLDER_COARSE_INFO] */
@@ -39,7 +44,7 @@ PetscErrorCode PolderCoarseDeviceDestroy(PolderCoarseDevice *coarse)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, PetscInt d)
+static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, PetscInt d, PetscBool general)
 {
   size_t ld;
 
@@ -47,13 +52,13 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
   c->d  = d;
   c->ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
   ld    = (size_t)c->ld;
-  if (ld != c->room) {
+  if (ld != c->room || general != c->general) {
     PetscCall(PolderCoarseDeviceFree_Private(c));
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ld * ld, &c->E));
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ld * ld, &c->X));
-    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (8 * ld + POLDER_COARSE_INFO), &c->scale));
-    PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(c->ld)), &c->work));
-    if (d >= POLDER_SYMMETRIC_LEAST) {
+    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (9 * ld + POLDER_COARSE_INFO), &c->scale));
+    if (!general) PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(c->ld)), &c->work));
+    if (!general && d >= POLDER_SYMMETRIC_LEAST) {
       const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(c->ld));
 
       PetscCall(PolderDeviceMalloc(bytes, &c->multwork));
@@ -64,9 +69,11 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
     c->r     = c->x + ld;
     c->norms = c->r + ld;
     c->xy    = c->norms + 2 * ld;
-    c->info  = c->xy + 2 * ld;
+    c->cols  = general ? c->xy + 2 * ld : c->scale;
+    c->info  = c->xy + 3 * ld;
     c->room  = ld;
   }
+  c->general = general;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,7 +124,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (norms) PolderLaunch(PolderCoarseNorms_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->X, c->scale, c->scale, c->b, c->norms, stream));
+  if (norms) PolderLaunch(PolderCoarseNorms_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->X, c->scale, c->cols, c->b, c->norms, stream));
   PetscCall(PolderCoarseDeviceSolve(c, c->b, x, PETSC_FALSE));
   PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->E, x, NULL, y, PETSC_FALSE));
   PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
@@ -142,37 +149,75 @@ static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderCoarseIdentity_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->scale, c->scale, c->X, stream));
+  PolderLaunch(PolderCoarseIdentity_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->scale, c->cols, c->X, stream));
   PolderLaunch(PolderCholeskyFactor_CUDA(PolderCoarseDeviceDense_Private(c, c->X), bytes, work, stream));
   PetscCall(PolderDeviceFree(&work));
   c->cholesky = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* X <- the inverse of a symmetric E, which leaves out columns whose pivot is at most tol */
+static PetscErrorCode PolderCoarseDeviceSweep_Private(PolderCoarseDevice c, PetscReal zero, PetscBool nullspace, PetscReal tol)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderCoarseScale_CUDA(PolderCoarseDeviceDense_Private(c, c->E), zero, nullspace, c->scale, c->X, c->info, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(PolderCoarseDeviceDense_Private(c, c->X), tol, c->scale, c->info, c->work, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same by LU factors for an E that is not symmetric: again without the columns left out, until there are no more of them */
+static PetscErrorCode PolderCoarseDeviceLU_Private(PolderCoarseDevice c, PetscReal zero, PetscBool nullspace, PetscReal tol)
+{
+  const PolderDense E = PolderCoarseDeviceDense_Private(c, c->E);
+  PolderDense       A = E;
+  PetscScalar       before, left = 0;
+  PolderStream      stream;
+  void             *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->ld * (size_t)c->ld, &A.a));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderLUInverseWork_CUDA(c->d, c->ld)), &work));
+  PolderLaunch(PolderCoarseEquilibrate_CUDA(E, zero, nullspace, c->scale, c->cols, c->info, stream));
+  for (int round = 0; round < POLDER_COARSE_ROUNDS; ++round) {
+    before = left;
+    PolderLaunch(PolderCoarseIdentity_CUDA(E, c->scale, c->cols, A.a, stream));
+    PolderLaunch(PolderLUInverse_CUDA(A, tol, c->scale, c->cols, c->X, c->info, work, stream));
+    PetscCall(PolderDeviceToHost(&left, c->info + POLDER_COARSE_NDEP, sizeof(left)));
+    if (left == before) break;
+  }
+  PetscCall(PolderDeviceFree(&A.a));
+  PetscCall(PolderDeviceFree(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderCoarseEntries *entries, const PolderCoarseDemands *demands,
                                        PolderCoarseReport *report)
 {
-  const PetscInt     d = entries->d;
+  const PetscInt     d     = entries->d;
+  const PetscReal    least = 10 * d * PETSC_MACHINE_EPSILON;
   PolderCoarseDevice c;
-  PolderDense        E, X;
   PolderStream       stream;
 
   PetscFunctionBegin;
   if (!*coarse) PetscCall(PetscNew(coarse));
   c = *coarse;
   PetscCall(PetscMemzero(report, sizeof(*report)));
-  PetscCall(PolderCoarseDeviceAllocate_Private(c, d));
+  PetscCall(PolderCoarseDeviceAllocate_Private(c, d, demands->general));
   c->refined = c->cholesky = PETSC_FALSE;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
-  E = PolderCoarseDeviceDense_Private(c, c->E);
-  X = PolderCoarseDeviceDense_Private(c, c->X);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(c->E, sizeof(PetscScalar) * (size_t)c->ld * (size_t)c->ld));
-  PolderLaunch(PolderCoarseDense_CUDA(entries->n, entries->key, entries->val, E, stream));
-  /* Rounding of E may hide dependent columns, and the inverse is then meaningless: raise the threshold for zero pivots */
-  for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
-    PolderLaunch(PolderCoarseScale_CUDA(E, demands->zero, entries->nullspace, c->scale, c->X, c->info, stream));
-    PolderLaunch(PolderCoarseInvert_CUDA(X, tol, c->scale, c->info, c->work, stream));
+  PolderLaunch(PolderCoarseDense_CUDA(entries->n, entries->key, entries->val, PolderCoarseDeviceDense_Private(c, c->E), stream));
+  /*
+    Rounding of E may hide dependent columns, and the inverse is then meaningless: raise the threshold for zero pivots. With pivoting a small one is no proof,
+    so a general E loses only pivots of zero at first
+  */
+  for (PetscReal tol = c->general ? 0 : least; tol < 1e-6; tol = PetscMax(100 * tol, least)) {
+    PetscCall((c->general ? PolderCoarseDeviceLU_Private : PolderCoarseDeviceSweep_Private)(c, demands->zero, entries->nullspace, tol));
     PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_TRUE, report));
     if (report->bad || report->cond * PETSC_MACHINE_EPSILON < demands->singular) break;
   }
@@ -180,7 +225,7 @@ PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderC
   c->refined = (PetscBool)(!demands->cholesky && report->resid > demands->loss);
   if (demands->cholesky) PetscCall(PolderCoarseDeviceFactor_Private(c));
   if (c->refined || demands->cholesky) PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_FALSE, report));
-  PetscCall(PetscLogGpuFlops(1.0 * d * d * d));
+  PetscCall(PetscLogGpuFlops((c->general ? 8. / 3 : 1.0) * d * d * d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

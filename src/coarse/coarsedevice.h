@@ -7,7 +7,7 @@ typedef struct _n_PolderCoarseDevice *PolderCoarseDevice;
 
 typedef struct {
   PetscInt  nzero, nnull, ndep; /* columns left out: zero, kernel of A, dependent on others */
-  PetscReal cond, resid;        /* cond: of E scaled to unit diagonal; resid: of one solve */
+  PetscReal cond, resid;        /* cond: of E scaled to unit diagonal, a general E to entries of at most 1; resid: of one solve */
   PetscBool bad;                /* E has an entry that is infinite or not a number */
   PetscBool refined;            /* the product with the inverse is followed by one step of refinement */
 } PolderCoarseReport;
@@ -23,8 +23,9 @@ typedef struct {
 
 /* Parameters of the solver */
 typedef struct {
-  PetscBool cholesky; /* the factor, not the inverse */
-  PetscReal zero;     /* a diagonal entry counts as zero below this fraction of the largest */
+  PetscBool general;  /* E is not symmetric: no half of it stands for the other */
+  PetscBool cholesky; /* the factor, not the inverse; E is symmetric */
+  PetscReal zero;     /* a diagonal entry, or a row and a column, counts as zero below this fraction of the largest */
   PetscReal singular; /* E counts as singular when its condition number times the machine precision reaches this */
   PetscReal loss;     /* residual above which the inverse needs refinement */
 } PolderCoarseDemands;

@@ -20,8 +20,9 @@
 #define POLDER_COARSE_LOSS 1e-7
 /* E counts as singular when a coarse solve has fewer than three correct digits */
 #define POLDER_COARSE_SINGULAR 1e-3
-/* Maximum number of columns of a dense E on the device */
-#define POLDER_COARSE_DENSE 12000
+/* Maximum number of columns of a dense E on the device, and of one that is not symmetric: its LU factors take three matrices and are slower than the sweep */
+#define POLDER_COARSE_DENSE   12000
+#define POLDER_COARSE_GENERAL 5000
 
 typedef enum {
   COARSE_INVERSE,
@@ -42,9 +43,10 @@ struct _n_PolderCoarse {
   const PolderPlace        *place; /* memory of the vectors */
   char                     *prefix;
   PolderCoarseType          type;
-  PetscBool                 chosen;              /* type was requested by an option */
-  PetscBool                 general, transposed; /* E is not symmetric; solves are those with E^T */
-  const PolderCoarseSolver *solver;              /* chosen in the set-up; NULL before */
+  PetscBool                 chosen;                 /* type was requested by an option */
+  PetscBool                 general;                /* E is not symmetric */
+  PetscBool                 transposes, transposed; /* solves with E^T are wanted as well; the next ones are */
+  const PolderCoarseSolver *solver;                 /* chosen in the set-up; NULL before */
   PetscBool                 setup;
   PetscBool                 bad; /* E has an entry that is not finite */
   PetscInt                  d, nl, *gl;
@@ -75,10 +77,16 @@ struct _n_PolderCoarse {
   PetscInt nsolve, nits, nfailed;
 };
 
-/* Does a nested KSP solve with E? */
-static inline PetscBool PolderCoarseIsNested(PolderCoarse c)
+/* Does a dense E have a Cholesky factor? By default it has an inverse */
+static inline PetscBool PolderCoarseFactorsDense(PolderCoarse c)
 {
-  return (PetscBool)(c->type == COARSE_KSP || c->general);
+  return (PetscBool)(c->chosen && c->type == COARSE_CHOLESKY && !c->general);
+}
+
+/* The largest d of a dense E that no option asks for */
+static inline PetscInt PolderCoarseMostDense(PolderCoarse c)
+{
+  return c->general ? POLDER_COARSE_GENERAL : POLDER_COARSE_DENSE;
 }
 
 /* Entry i of the right-hand side of a test solve */

@@ -27,10 +27,11 @@ static PetscErrorCode PolderCoarseGather(PolderCoarse c, const PetscInt ptr[], c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ei, ej, ev <- (E + E^T)/2 from triplets that may repeat */
+/* ei, ej, ev <- (E + E^T)/2, or a general E with zeros where only E^T has entries, from triplets that may repeat */
 static PetscErrorCode PolderCoarseAssemble(PolderCoarse c, PetscInt nz, const PetscInt ij[], const PetscScalar v[])
 {
-  PetscInt d = c->d, n = 0, *fill;
+  const PetscReal part = c->general ? 1 : 0.5;
+  PetscInt        d = c->d, n = 0, *fill;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(d + 1, &c->ei, 2 * nz + d, &c->ej, 2 * nz + d, &c->ev));
@@ -46,9 +47,9 @@ static PetscErrorCode PolderCoarseAssemble(PolderCoarse c, PetscInt nz, const Pe
     const PetscInt i = ij[2 * k], j = ij[2 * k + 1];
 
     c->ej[fill[i]]   = j;
-    c->ev[fill[i]++] = 0.5 * v[k];
+    c->ev[fill[i]++] = part * v[k];
     c->ej[fill[j]]   = i;
-    c->ev[fill[j]++] = 0.5 * v[k];
+    c->ev[fill[j]++] = (1 - part) * v[k];
   }
   /* fill[i] is now the end of row i */
   c->ei[0] = 0;

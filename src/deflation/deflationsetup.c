@@ -175,7 +175,7 @@ static PetscErrorCode PolderDeflationTestSymmetry_Private(PolderDeflationSpace s
     if (!set || !symmetric) PetscCall(PolderMatProductsSymmetric(A, &symmetric));
   }
   s->general = (PetscBool)!symmetric;
-  PetscCall(PolderCoarseSetGeneral(s->coarse, s->general));
+  PetscCall(PolderCoarseSetGeneral(s->coarse, s->general, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
