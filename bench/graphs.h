@@ -228,8 +228,8 @@ static inline PetscErrorCode PointRows(const Problem *p, Rows *rows)
         along += b[d] - a[d];
       }
       w           = 1 / PetscMax(square / PetscSqr(points.radius), 0.01);
-      rows->aa[k] = -w * (1 - 0.5 * p->peclet * along);
-      diagonal += w;
+      rows->aa[k] = -w * Convected(p, p->peclet * along);
+      diagonal += p->upwind ? -rows->aa[k] : w;
     }
     for (int d = 0; d < 3; ++d) diagonal += 4 * (PetscMin(a[d], 1 - a[d]) < 0.5 * points.radius);
     rows->aa[main] = diagonal;

@@ -14,6 +14,7 @@ typedef struct {
   PetscReal weight[3];           /* of the couplings in each direction */
   PetscReal stretch[3], mean[3]; /* of the lengths of cells: the one in the middle over that at the walls, and their mean before they are scaled to one */
   PetscReal wind[3];             /* of the convection in each direction, times peclet */
+  PetscBool circles, upwind;     /* in closed circles instead of along the diagonal; by upwind instead of central differences */
   PetscReal reaction;            /* r of -laplace u + v . grad u - r u on the unit cube */
   PetscInt  points;              /* > 0: no grid, but so many random points */
   PetscInt  graph;               /* > 0: one of graphs.h */
@@ -91,6 +92,8 @@ static inline PetscErrorCode GetProblem(Problem *p)
   PetscCheck(p->correlation > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-correlation is a number of cells, not %" PetscInt_FMT, p->correlation);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-peclet", &p->peclet, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-circles", &p->circles, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-upwind", &p->upwind, NULL));
   PetscFunctionReturn(0);
 }
 
@@ -172,6 +175,22 @@ static inline PetscScalar Kappa(const Problem *p, PetscInt row)
   return LevelSet(p, at) > 0 ? p->contrast : 1.0;
 }
 
+/* What flows out of a cell through its face in direction d, ahead (side 1) or behind (-1), over what is conducted through it */
+static inline PetscReal Outflow(const Problem *p, const PetscInt at[3], int d, int side)
+{
+  PetscReal x[2], v = p->wind[d];
+
+  for (int k = 0; k < 2; ++k) x[k] = PETSC_PI * ((PetscReal)at[k] + 0.5 + (k == d ? 0.5 * side : 0)) / (PetscReal)p->n[k];
+  if (p->circles) v *= d == 0 ? PetscSinReal(x[0]) * PetscCosReal(x[1]) : d == 1 ? -PetscCosReal(x[0]) * PetscSinReal(x[1]) : 0;
+  return side * v * p->peclet / (PetscReal)p->n[d];
+}
+
+/* A coupling over that of conduction alone */
+static inline PetscReal Convected(const Problem *p, PetscReal outflow)
+{
+  return p->upwind ? 1 + PetscMax(0, -outflow) : 1 - outflow / 2;
+}
+
 /* One row with columns ascending; the entries are harmonic means of the coefficients. Returns the number of entries */
 static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar val[7])
 {
@@ -184,7 +203,8 @@ static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], Pets
   Cell(p, row, at);
   for (PetscInt d = 0; d < p->dim; ++d) volume *= CellLength(p, d, at[d]);
   for (int k = -p->dim; k <= p->dim; ++k) {
-    const int d = k < 0 ? -k - 1 : k - 1;
+    const int       d   = k < 0 ? -k - 1 : k - 1;
+    const PetscReal out = k ? Outflow(p, at, d, k < 0 ? -1 : 1) : 0;
 
     if (k == 0) {
       main      = nz;
@@ -195,9 +215,10 @@ static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], Pets
       const PetscScalar v = p->weight[d] * volume / h * 2 * kappa * other / (kappa * next + other * h);
 
       col[nz]   = j;
-      val[nz++] = -v * (1 - (k < 0 ? -0.5 : 0.5) * p->peclet * p->wind[d] / (PetscReal)p->n[d]);
-      diagonal += v;
-    } else if (!p->bubbles && p->shift == 0) diagonal += p->weight[d] * p->walls * kappa * volume / PetscSqr(CellLength(p, d, at[d]));
+      val[nz++] = -v * Convected(p, out);
+      diagonal += p->upwind ? v * Convected(p, out) : v;
+    } else if (!p->bubbles && p->shift == 0)
+      diagonal += p->weight[d] * kappa * volume / PetscSqr(CellLength(p, d, at[d])) * (p->walls + (p->upwind ? PetscMax(0, -out) : 0));
   }
   val[main] = diagonal;
   return nz;

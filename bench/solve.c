@@ -12,6 +12,7 @@ static char
            "     -shuffle : in a random numbering\n"
            "  -rhs smooth|ones|random|image : a product of cosines (default), ones, uniform numbers around zero, or A times ones\n"
            "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
+           "  -circles : in closed circles instead; -upwind : by upwind differences\n"
            "  -wind <x,y,z> : factors of -peclet in each direction of a grid; -reaction <r> : -laplace u + v . grad u - r u, on n^dim cells\n"
            "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
            "  -products <k> : no solves, but k products with the matrix; the time of the first one counts as set-up\n"

@@ -7,8 +7,8 @@
 #include "launcher.h"
 #include "views.h"
 
-/* A difference of partners above this part of the largest entry of the row is not rounding */
-#define POLDER_SKEW 1e-10
+/* A difference of partners above this part of the largest entry of the row is neither rounding nor harmless */
+#define POLDER_SKEW 1e-8
 
 /*
   s[k] <- entry k of S; mean[i] <- the sum of row i of S, where that of A is sum[i], unless both are NULL; *missing += the number of rows with an entry whose

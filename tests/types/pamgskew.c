@@ -133,11 +133,11 @@ static PetscErrorCode TestIterations(void)
   static const char *const solvers[NSOLVERS]         = {"-ksp_type gmres " RIGHT, "-ksp_type bcgs " RIGHT, "-ksp_type idrs -pc_type pamg ",
                                                         "-ksp_type fgmres -pc_type pamg -pc_pamg_cycle k ", "-ksp_type gmres " RIGHT JACOBI};
   static const PetscInt    most[NPROBLEMS][NSOLVERS] = {
-       {18, 11, 21, 18, 18},
+       {18, 11, 21, 23, 18},
        {11, 7,  12, 11, 11},
-       {12, 7,  13, 11, 12},
+       {12, 7,  14, 11, 12},
        {9,  5,  9,  9,  9 },
-       {14, 8,  15, 13, 14},
+       {14, 9,  17, 13, 14},
        {16, 10, 20, 15, 14},
        {13, 9,  14, 12, 13}
   };
@@ -152,7 +152,7 @@ static PetscErrorCode TestIterations(void)
       PetscReal residual;
 
       PetscCall(ProblemSolve(A, solvers[s], NULL, &its, &residual));
-      PetscCheck(its <= most[problem][s] && 2 * its >= most[problem][s] - 2 && residual <= 1.001e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+      PetscCheck(its <= most[problem][s] && 3 * its >= most[problem][s] - 2 && residual <= 1.001e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                  "%s, %s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT " are known, residual %g", problems[problem], solvers[s], its, most[problem][s],
                  (double)residual);
     }

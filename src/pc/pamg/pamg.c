@@ -515,7 +515,10 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    Level: beginner
 
    Notes:
-   The matrix is any AIJ type with a positive diagonal, symmetric positive (semi-)definite; a nearly symmetric one is accepted with a warning.
+   The matrix is any AIJ type with a positive diagonal, symmetric positive (semi-)definite, or one of convection and diffusion without positive couplings, with
+   `KSPGMRES`, `KSPBCGS` or `KSPIDRS`. The aggregates are then those of its symmetric part. On the next level couplings are softer than in P^T A P, but never
+   positive. There is no transpose.
+
    V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
    steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
 

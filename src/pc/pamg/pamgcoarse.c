@@ -98,13 +98,19 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 }
 
 /* Creates the direct solver of the last level and its work vectors */
-static PetscErrorCode PamgCreateFactor(PC_PAMG *pamg, const PamgLevel *L)
+static PetscErrorCode PamgCreateFactor(PC pc, const PamgLevel *L)
 {
-  const size_t n = (size_t)(L->n + L->csr.nghost);
+  PC_PAMG     *pamg = (PC_PAMG *)pc->data;
+  const size_t n    = (size_t)(L->n + L->csr.nghost);
+  const char  *outer;
+  char         prefix[256];
 
   PetscFunctionBegin;
   PetscCall(PolderCoarseCreate(L->comm, &pamg->coarse));
-  PetscCall(PolderCoarseSetGeneral(pamg->coarse, (PetscBool)!pamg->symmetric));
+  PetscCall(PCGetOptionsPrefix(pc, &outer));
+  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "%spamg_", outer ? outer : ""));
+  PetscCall(PolderCoarseSetOptionsPrefix(pamg->coarse, prefix)); // of its KSP, where it has one
+  PetscCall(PolderCoarseSetGeneral(pamg->coarse, (PetscBool)!pamg->symmetric, PETSC_FALSE));
   if (pamg->coarsetype == PAMG_COARSE_INVERSE) PetscCall(PolderCoarseSetInverse(pamg->coarse));
   pamg->coarseplace = L->halo ? &PolderOnHost : pamg->place;
   for (int k = 0; k < 2; ++k) {
@@ -131,7 +137,7 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
     PetscCall(PamgSetUpCoarseKSP(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!pamg->coarse) PetscCall(PamgCreateFactor(pamg, L));
+  if (!pamg->coarse) PetscCall(PamgCreateFactor(pc, L));
   PetscCall(PCPAMGHasConstant(pc, &constant));
   pamg->centred = (PetscBool)(constant && L->singleprecision && !L->halo);
   if (pamg->symmetric) PetscCall(PCPAMGHandExcess(pamg, L));

@@ -2,7 +2,6 @@
 #include "pamgsetup.h"
 #include "pamgsteps.h"
 #include "mat/aijderived.h"
-#include "mat/symmetry.h"
 #include "kernels/colours.h"
 #include "kernels/csr.h"
 #include "kernels/dia.h"
@@ -564,8 +563,8 @@ static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
 const PamgSetUpSteps PamgSetUpDevice = {
   .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",
   .smoother = PAMG_CHEBYSHEV, .skewsmoother = PAMG_JACOBI, .smoothings = 2, .klevels = PAMG_KLEVELS, .eliminate = 0, .pairslimit = 1100,
-  .twicefrom = 4000000, .pairstwice = PETSC_FALSE, .splitrhs = PETSC_FALSE,
-  .diagonals = PolderMatGetDeviceDia, .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
+  .twicefrom = 4000000, .skewtwicefrom = 30000, .pairstwice = PETSC_FALSE, .splitrhs = PETSC_FALSE,
+  .diagonals = PolderMatGetDeviceDia, .restorerows = PolderMatRestoreDeviceCSR,
   .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice,
   .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice,
   .strong = PCPAMGStrongDevice, .blockrows = PCPAMGBlockRowsDevice, .restoreblockrows = PCPAMGRestoreBlockRowsDevice,

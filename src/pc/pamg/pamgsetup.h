@@ -55,12 +55,12 @@ struct _PamgSetUpSteps {
   /* Defaults of options */
   PamgSmoother smoother, skewsmoother;                     /* skewsmoother: of matrices that are not symmetric */
   PetscInt     smoothings, klevels, eliminate, pairslimit; /* pairslimit: rows of the last level where the one before has pairs */
-  PetscInt     twicefrom;                                  /* rows a process from which a V-cycle visits a level twice */
+  PetscInt     twicefrom, skewtwicefrom;                   /* rows a process from which a V-cycle visits a level twice, and where the matrix is not symmetric */
   PetscBool    pairstwice;                                 /* and then coarser levels of pairs, too */
   PetscBool    splitrhs;                                   /* every smoother, not only Gauss-Seidel, needs L->localrhs */
   /* The diagonals of a matrix that stores them there, else NULL */
   PetscErrorCode (*diagonals)(Mat, const PolderDia **);
-  /* Is the matrix symmetric to rounding, as far as a cheap test can tell? */
+  /* Is the matrix symmetric to rounding, as far as a cheap test can tell? NULL: its rows are compared with each other */
   PetscErrorCode (*symmetric)(Mat, PetscBool *);
   /* Restores the rows of a matrix */
   PetscErrorCode (*restorerows)(Mat, PolderCSR *);

@@ -358,7 +358,7 @@ static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
 const PamgSetUpSteps PamgSetUpHost = {
   .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle, &PamgStepsHalf}, .where = "",
   .smoother = PAMG_SGS, .skewsmoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .eliminate = 3, .pairslimit = PAMG_COARSE_LIMIT,
-  .twicefrom = 30000, .pairstwice = PETSC_TRUE, .splitrhs = PETSC_TRUE,
+  .twicefrom = 30000, .skewtwicefrom = 30000, .pairstwice = PETSC_TRUE, .splitrhs = PETSC_TRUE,
   .diagonals = PolderMatGetDia, .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR,
   .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost,
   .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost,

@@ -12,8 +12,8 @@
 /* New values are compared with their partners in so many rows of a process */
 #define PAMG_SKEW_SAMPLE 4096
 
-/* Is the matrix symmetric in a sample of its rows? */
-static PetscErrorCode PamgSampleSymmetry(PC pc, PetscBool *symmetric)
+/* Have the entries of `most` rows of a process, or some more, the values of their partners, as far as these are in its diagonal block? */
+static PetscErrorCode PamgCompareRows(PC pc, PetscInt most, PetscBool *symmetric)
 {
   const PetscInt        none = 0;
   const PamgSetUpSteps *steps;
@@ -26,7 +26,7 @@ static PetscErrorCode PamgSampleSymmetry(PC pc, PetscBool *symmetric)
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
   A = PolderOwnRows(&csr);
   PetscCall(PolderPlaceUpload(steps->place, sizeof(none), &none, &there));
-  PolderRun(steps->place, PolderSkewRows, &A, 1 + A.n / PAMG_SKEW_SAMPLE, there);
+  PolderRun(steps->place, PolderSkewRows, &A, 1 + A.n / most, there);
   PetscCall(PolderPlaceFetch(steps->place, sizeof(mine), &there, &mine));
   PetscCall(steps->restorerows(pc->pmat, &csr));
   skew = mine > 0;
@@ -35,17 +35,29 @@ static PetscErrorCode PamgSampleSymmetry(PC pc, PetscBool *symmetric)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Programs may declare a matrix nonsymmetric by mistake. All entries of such a matrix are compared; without a declaration, those of the diagonal blocks */
+/*
+  Programs may declare a matrix nonsymmetric by mistake. All entries of such a matrix are compared; without a declaration, those of the diagonal blocks. Some rows
+  mostly tell
+*/
 static PetscErrorCode PamgCompareAll(PC pc, PetscBool declared, PetscBool *symmetric)
 {
   const PamgSetUpSteps *steps;
+  const PolderDia      *dia;
   PolderCSR             csr;
+  PetscMPIInt           size;
 
   PetscFunctionBegin;
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
   PetscCall(steps->restorerows(pc->pmat, &csr));
+  PetscCall(steps->diagonals(pc->pmat, &dia));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  *symmetric = (PetscBool)(size == 1 && dia && dia->half);
+  if (*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgCompareRows(pc, PAMG_SKEW_SAMPLE, symmetric));
+  if (!*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   if (declared) PetscCall(PolderMatProductsSymmetric(pc->pmat, symmetric));
-  else PetscCall(steps->symmetric(pc->pmat, symmetric));
+  else if (steps->symmetric) PetscCall(steps->symmetric(pc->pmat, symmetric));
+  else PetscCall(PamgCompareRows(pc, PETSC_MAX_INT, symmetric));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +73,7 @@ PetscErrorCode PCPAMGCheckSymmetry(PC pc)
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
   if (known && symmetric) pamg->symmetric = PETSC_TRUE;
   else if (!levels || !pamg->reuse || pattern != pamg->keys.nonzerostate) PetscCall(PamgCompareAll(pc, known, &pamg->symmetric));
-  else if (before) PetscCall(PamgSampleSymmetry(pc, &pamg->symmetric));
+  else if (before) PetscCall(PamgCompareRows(pc, PAMG_SKEW_SAMPLE, &pamg->symmetric));
   if (levels && before && !pamg->symmetric) PetscCall(PCPAMGFree(pamg));
   if (levels && pamg->nlevel && !before) pamg->symmetric = PETSC_FALSE; // the levels do for a symmetric matrix as well
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -30,7 +30,7 @@ static PetscInt PamgFirstTwice(const PC_PAMG *pamg)
 
   if (pamg->wanttwice >= 0) return pamg->wanttwice;
   (void)MPI_Comm_size(L->comm, &size);
-  if (L->eliminates || L->N / size < pamg->setup->twicefrom) return 0;
+  if (L->eliminates || L->N / size < (pamg->symmetric ? pamg->setup->twicefrom : pamg->setup->skewtwicefrom)) return 0;
   while (l + 1 < pamg->nlevel && L[l].N > L->N / PAMG_TWICE_PART) ++l;
   if (l + 1 >= pamg->nlevel || (!PamgPairsFrom(pamg, l) && !(L[l].grid.join[0] && L[l].grid.join[1] && L[l].grid.join[2]))) return 0;
   return l;
