@@ -126,6 +126,43 @@ struct _PamgSetUpSteps {
   PetscErrorCode (*apply)(PC, Vec r, Vec z);
 };
 
+/* pamgskew.c: matrices that are not symmetric */
+/* Sets pamg->symmetric for the matrix of the PC as it is now; frees levels that were made for a symmetric one. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGCheckSymmetry(PC);
+/* Makes pamg->skew of level L; *found = PETSC_FALSE on all processes: an entry on the device has no partner. Collective there */
+PETSC_INTERN PetscErrorCode PCPAMGFindSkew(PC_PAMG *, const PamgLevel *L, PetscBool *found);
+PETSC_INTERN PetscErrorCode PCPAMGFreeSkew(PC_PAMG *);
+/* The rows that the aggregates of a level follow: of its symmetric part, whose skew exists then */
+PETSC_INTERN PolderRows PCPAMGRowsToPair(const PC_PAMG *, const PamgLevel *);
+/* Softens the couplings of the local block of level l + 1, which has those of P^T A P, where the matrix is not symmetric */
+PETSC_INTERN PetscErrorCode PCPAMGSoften(PC_PAMG *, PetscInt l);
+
+/* pamggrid.c: levels that are grids */
+/* Grid coordinates: computes pamg->gridplace where that is still to be done; frees it */
+PETSC_INTERN PetscErrorCode PCPAMGNeedPlaces(PC_PAMG *);
+PETSC_INTERN PetscErrorCode PCPAMGFreePlaces(PC_PAMG *);
+/*
+  A level on a device that was made as a grid mostly needs nothing but what such levels need. So its steps are launched one after the other, up to the survey
+  that chooses its boxes, as if all its rows were usable and all directions were coarsened; then the host asks for all findings at once. *sound = PETSC_FALSE,
+  and L->ahead with it: something else was found, and the steps have to be repeated with an answer to each
+*/
+PETSC_INTERN PetscBool      PCPAMGMayRunAhead(const PC_PAMG *, const PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGGridAhead(PC_PAMG *, PetscInt l, PetscBool *sound);
+/*
+  Sets pamg->gridplace to the grid coordinates of the rows of a 5- or 7-point stencil, relative to the first row of all processes or of this one, and
+  L->gridknown, which is the same on all processes
+*/
+PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, PamgLevel *L);
+/* Makes the boxes of level l, their weights, and the local block of the matrix of the next; *done = PETSC_FALSE: the level is none for boxes */
+PETSC_INTERN PetscErrorCode PCPAMGGridAggregate(PC_PAMG *, PetscInt l, PetscInt64 *count, PetscBool *done);
+/* Do the values of the first level, which is a grid, allow half precision? pamg->narrow, and pamg->doubtful */
+PETSC_INTERN PetscErrorCode PCPAMGGridNarrow(PC_PAMG *);
+/* The same from some rows of the matrix, on the host: they may speak against it */
+PETSC_INTERN PetscErrorCode PCPAMGGridSample(PC_PAMG *);
+/* The same with new values; do those of the first level allow it? */
+PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
+
 /* pamglines.c: levels whose strong couplings lie in lines */
 /* Are the aggregates of level l made by one pass, with interpolation along lines? Sets L->islines. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGFindLines(PC_PAMG *, PetscInt l);

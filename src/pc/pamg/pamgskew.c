@@ -36,8 +36,8 @@ static PetscErrorCode PamgCompareRows(PC pc, PetscInt most, PetscBool *symmetric
 }
 
 /*
-  Programs may declare a matrix nonsymmetric by mistake. All entries of such a matrix are compared; without a declaration, those of the diagonal blocks. Some rows
-  mostly tell
+  Programs may declare a matrix nonsymmetric by mistake. All entries of such a matrix are compared; without a declaration, those of the diagonal blocks. Some
+  rows mostly tell
 */
 static PetscErrorCode PamgCompareAll(PC pc, PetscBool declared, PetscBool *symmetric)
 {
