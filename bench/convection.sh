@@ -1,15 +1,16 @@
 #!/bin/sh
-# bench/convection.sh [n in 2-D] [n in 3-D]: pamg on convection with diffusion beside ILU(0), nras, BoomerAMG and gamg; written into docs/results/pamg.md, on a
-# GPU into the part for GPUs, where this PETSc has no BoomerAMG
+# [REPEATS=3] bench/convection.sh [n in 2-D] [n in 3-D]: pamg on convection with diffusion beside ILU(0), nras, BoomerAMG and gamg; written into
+# docs/results/pamg.md, on a GPU into the part for GPUs, where this PETSc has no BoomerAMG
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
 [ -e "$SOLVE" ] || { echo "$SOLVE is missing: run make benches first" >&2; exit 1; }
-plane=${1:-512} cube=${2:-64} out=$WORK/table device= vectors= aij=aij
+plane=${1:-512} cube=${2:-64} repeats=${REPEATS:-3} out=$WORK/table device= vectors= aij=aij
 if gpu; then device=-gpu vectors="-vec_type cuda -use_gpu_aware_mpi 0 -coo" aij=aijcusparse; fi
 {
   echo "Command: \`bench/convection.sh $plane $cube\`; a row is \`bench/solve -dll_append LIBRARY\` with the options of the problem and of the solver." \
-    "Machine: $(machine). 1 rank, random right-hand side, zero guess, 1e-6 on |r|/|b|, preconditioned from the right, default options; the best of three."
+    "Machine: $(machine). 1 rank, random right-hand side, zero guess, 1e-6 on |r|/|b|, preconditioned from the right, at most 200 iterations, default" \
+    "options; the best of $repeats."
   echo
   echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms |"
   echo "|---|---|---:|---:|---:|---:|---:|"
@@ -28,7 +29,7 @@ problem() { # name, options
   name=$1
   shift
   # shellcheck disable=SC2086
-  "$SOLVE" -dll_append "$LIB" "$@" $vectors -rhs random -ksp_max_it 400 -ksp_divtol 1e10 -solvers "$WORK/solvers" >"$WORK/log" 2>&1 || {
+  "$SOLVE" -dll_append "$LIB" "$@" $vectors -rhs random -repeats "$repeats" -ksp_max_it 200 -ksp_divtol 1e10 -solvers "$WORK/solvers" >"$WORK/log" 2>&1 || {
     cat "$WORK/log" >&2
     exit 1
   }

@@ -22,6 +22,8 @@ static const char *const generalsolvers[] = {
   "bcgs jacobi: -ksp_type bcgs -pc_type jacobi",
   "gmres gamg: -ksp_type gmres -ksp_pc_side right -pc_type gamg",
   "idrs ilu: -ksp_type idrs -ksp_idrs_s 8 -pc_type bjacobi -sub_pc_type ilu",
+  "idrs nras: -ksp_type idrs -ksp_idrs_s 8 -pc_type nras",
+  "bcgs pamg: -ksp_type bcgs -pc_type pamg",
   NULL,
 };
 

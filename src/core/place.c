@@ -1,5 +1,6 @@
 /* The two places, host and device, and access to vectors that are not at a place. */
 #include "place.h"
+#include "kernels/shadow.h"
 
 static PetscErrorCode PolderHostMalloc_Private(size_t bytes, void *ptr)
 {
@@ -192,5 +193,20 @@ PetscErrorCode PolderPlaceVecRestore(const PolderPlace *place, Vec v, PetscScala
   PetscCall(VecGetArrayWrite(v, &va));
   PetscCall(PolderPlaceTake(place, n, standin, va));
   PetscCall(VecRestoreArrayWrite(v, &va));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecFill(Vec v, PetscInt seed, PetscInt column)
+{
+  const PolderPlace *place = NULL;
+  PetscScalar       *a;
+  PetscInt           start, end;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetOwnershipRange(v, &start, &end));
+  PetscCall(PolderPlaceOfVecs(v, NULL, &place));
+  PetscCall((*place->vecgetwrite)(v, &a));
+  PolderRun(place, PolderShadowFill, seed, column, start, end - start, a);
+  PetscCall((*place->vecrestorewrite)(v, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

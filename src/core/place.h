@@ -40,6 +40,8 @@ static inline const PolderPlace *PolderPlaceOf(PetscBool device)
 
 /* The device when both vectors are there (v = NULL: only u counts), else the host */
 PETSC_INTERN PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **);
+/* Fills v, where it is, with numbers that look random (kernels/shadow.h); VecSetRandom() would take them from the host */
+PETSC_INTERN PetscErrorCode PolderVecFill(Vec v, PetscInt seed, PetscInt column);
 
 /* Runs the kernel of that stem where the arrays are: the launcher stem_CUDA(..., stream) or its host twin stem_Host(...) */
 #define PolderRun(place, stem, ...) \

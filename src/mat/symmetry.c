@@ -2,6 +2,7 @@
 #include "symmetry.h"
 #include "dia.h"
 #include "csr.h"
+#include "core/place.h"
 
 PetscErrorCode PolderMatBlockSymmetric(Mat A, PetscBool *symmetric)
 {
@@ -36,7 +37,6 @@ PetscErrorCode PolderMatProductsSymmetric(Mat A, PetscBool *symmetric)
   PetscScalar      vw, wv;
   PetscReal        norms[3];
   PetscMPIInt      size;
-  PetscRandom      random;
   Vec              v, w, y;
 
   PetscFunctionBegin;
@@ -48,9 +48,8 @@ PetscErrorCode PolderMatProductsSymmetric(Mat A, PetscBool *symmetric)
   }
   PetscCall(MatCreateVecs(A, &v, &y));
   PetscCall(VecDuplicate(v, &w));
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &random));
-  PetscCall(VecSetRandom(v, random));
-  PetscCall(VecSetRandom(w, random));
+  PetscCall(PolderVecFill(v, 1, 0));
+  PetscCall(PolderVecFill(w, 2, 0));
   PetscCall(MatMult(A, v, y));
   PetscCall(VecDot(y, w, &vw));
   PetscCall(VecNorm(y, NORM_2, &norms[0]));
@@ -59,7 +58,6 @@ PetscErrorCode PolderMatProductsSymmetric(Mat A, PetscBool *symmetric)
   PetscCall(VecDot(y, v, &wv));
   norms[2]   = PetscAbsScalar(vw - wv);
   *symmetric = (PetscBool) !(norms[2] > POLDER_SYMMETRIC * norms[0] * norms[1] && norms[2] <= PETSC_MAX_REAL);
-  PetscCall(PetscRandomDestroy(&random));
   PetscCall(VecDestroy(&v));
   PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&y));

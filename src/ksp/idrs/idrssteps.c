@@ -1,24 +1,15 @@
 /* The shadow space, and the inner products of idrs in two variants: one at a time, or those of a step together. */
 #include "idrsimpl.h"
 #include "core/place.h"
-#include "kernels/shadow.h"
 
 /* The norm that follows from inner products is computed anew when rounding may have touched this part of its square */
 #define IDRS_NORM_ERROR 1e-7
 
 static PetscErrorCode KSPIDRSFillShadow_Private(KSP_IDRS *idrs)
 {
-  const PolderPlace *place;
-  PetscScalar       *a;
-  PetscInt           start, end;
-
   PetscFunctionBegin;
   for (PetscInt k = 0; k < idrs->n; ++k) {
-    PetscCall(VecGetOwnershipRange(idrs->Q[k], &start, &end));
-    PetscCall(PolderPlaceOfVecs(idrs->Q[k], NULL, &place));
-    PetscCall((*place->vecgetwrite)(idrs->Q[k], &a));
-    PolderRun(place, PolderShadowFill, idrs->seed, k, start, end - start, a);
-    PetscCall((*place->vecrestorewrite)(idrs->Q[k], &a));
+    PetscCall(PolderVecFill(idrs->Q[k], idrs->seed, k));
     for (int twice = 0; twice < 2 && k; ++twice) {
       PetscCall(VecMDot(idrs->Q[k], k, idrs->Q, idrs->alpha));
       for (PetscInt i = 0; i < k; ++i) idrs->alpha[i] = -idrs->alpha[i];

@@ -329,7 +329,7 @@ PetscErrorCode PCPAMGPairValues(PC_PAMG *pamg, PetscInt l)
     along.a = scaled;
     if (pamg->symmetric) A = along;
     else {
-      PetscCall(PolderPlaceMalloc(pamg->place, C->nz, &pamg->skew.soft));
+      PetscCall(PolderPlaceMalloc(pamg->place, C->ownnz, &pamg->skew.soft));
       PetscCall(pamg->setup->galerkinvalues(pamg, &P, &along, C, pamg->skew.soft));
     }
   }
@@ -416,10 +416,10 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
   for (PetscInt pass = passes; pass < pamg->passes; ++pass) L->pass[pass] = (PamgPass){A.n, A.nz - A.n, A.n, A.nz - A.n, 0};
   if (pamg->drop > 0) PetscCall(PamgDropWeak(pamg, &w, &made));
   L->nc = C->n = made.n;
-  C->nz        = made.nz;
-  C->ai        = made.ptr;
-  C->aj        = made.col;
-  C->aa        = made.val;
+  C->nz = C->ownnz = made.nz;
+  C->ai            = made.ptr;
+  C->aj            = made.col;
+  C->aa            = made.val;
   PetscCall(pamg->setup->aggregated(pamg, l));
   PetscCall(pamg->setup->keep(&w, L));
   PetscCall(PamgWorkDestroy(pamg, &w));

@@ -141,6 +141,7 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
   PetscCall(PCPAMGHasConstant(pc, &constant));
   pamg->centred = (PetscBool)(constant && L->singleprecision && !L->halo);
   if (pamg->symmetric) PetscCall(PCPAMGHandExcess(pamg, L));
+  else if (!constant) PetscCall(PCPAMGSumsVanish(pamg, L, &constant)); // LU factors of the host leave no dependent column out
   PetscCall(pamg->setup->factor(pamg, constant));
   PetscCall(PolderCoarseIsFinite(pamg->coarse, &finite));
   if (!finite)

@@ -124,6 +124,7 @@ typedef struct {
   PetscBool         ownshalo; /* FALSE: the halo belongs to A */
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
+  PetscInt          ownnz;             /* entries aa[] from aggregates of pairs; nz is that of all processes on a gathered level */
   PamgPass          pass[PAMG_PASSES]; /* of this process */
   PetscReal         overcorrection;    /* factor of the correction from the next level, where its aggregates determine it; 0: they do not */
   PetscInt         *agg;               /* [n] aggregate, nc for none; NULL on the last level */
@@ -415,6 +416,8 @@ PETSC_INTERN PetscErrorCode PCPAMGFindExcess(PC_PAMG *, PetscBool kernel);
 PETSC_INTERN PetscErrorCode PCPAMGMendCoarse(PC_PAMG *, PetscInt l);
 /* Gathers the excess of a replicated level */
 PETSC_INTERN PetscErrorCode PCPAMGGatherExcess(PC_PAMG *, MPI_Comm, const PamgLevel *);
+/* Do the sums of all rows of this level, whose excess is there, vanish to rounding? Collective */
+PETSC_INTERN PetscErrorCode PCPAMGSumsVanish(PC_PAMG *, const PamgLevel *, PetscBool *vanish);
 /* Passes the excess to the solver of the last level */
 PETSC_INTERN PetscErrorCode PCPAMGHandExcess(PC_PAMG *, const PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);

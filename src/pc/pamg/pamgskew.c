@@ -162,7 +162,7 @@ PetscErrorCode PCPAMGSoften(PC_PAMG *pamg, PetscInt l)
 {
   const PetscReal  factor = PCPAMGExcessOfEnergy(pamg, l);
   const PamgLevel *C      = &pamg->level[l + 1];
-  const size_t     bytes  = sizeof(*C->aa) * (size_t)C->nz;
+  const size_t     bytes  = sizeof(*C->aa) * (size_t)C->ownnz;
   PetscScalar     *before;
   PolderRows       A;
 
