@@ -229,6 +229,25 @@ static PetscErrorCode TestRows(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Another matrix in the same pattern, symmetric and not by turns */
+static PetscErrorCode TestOtherMatrix(void)
+{
+  Mat A[2];
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; ++k) PetscCall(Create(FLOW, k, &A[k]));
+  PetscCall(CreatePC(A[0], "", &pc));
+  for (int k = 1; k < 4; ++k) {
+    PetscCall(PCSetOperators(pc, A[k % 2], A[k % 2]));
+    PetscCall(PCSetUp(pc));
+    PetscCheck(((PC_PAMG *)pc->data)->symmetric == (k % 2 == 0), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Matrix %d is taken for another", k);
+  }
+  PetscCall(PCDestroy(&pc));
+  for (int k = 0; k < 2; ++k) PetscCall(MatDestroy(&A[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   New values: the same four times as large keep the aggregates; those of a symmetric matrix are another set-up when convection comes in, and not when it goes
 */
@@ -269,6 +288,7 @@ static PetscErrorCode TestNewValues(void)
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
   }
+  PetscCall(TestOtherMatrix());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "new values keep the aggregates, and convection needs others\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,6 +37,7 @@ PetscErrorCode PCPAMGFindLines(PC_PAMG *pamg, PetscInt l)
   PetscFunctionBegin;
   L->islines = PETSC_FALSE;
   for (PetscInt k = 0; k < l; ++k) above = (PetscBool)(above || pamg->level[k].islines);
+  if (!pamg->symmetric && pamg->drop > 0) PetscFunctionReturn(PETSC_SUCCESS); // skew.soft has the entries that are dropped
   if (!pamg->wantlines || PamgEliminatedAbove(pamg, l) || (!above && L->N < PAMG_LINES_ROWS * pamg->level->N)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgSurveyLines(pamg, L, count));
   PetscCall(PetscInfo(NULL, "Level %" PetscInt_FMT ": %" PetscInt64_FMT " of %" PetscInt_FMT " rows lie in lines of strong couplings\n", l, count[0], L->N));

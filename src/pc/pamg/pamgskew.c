@@ -61,21 +61,33 @@ static PetscErrorCode PamgCompareAll(PC pc, PetscBool declared, PetscBool *symme
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGCheckSymmetry(PC pc)
+/* Are there levels of this matrix that new values keep? */
+static PetscErrorCode PamgKeepsLevels(PC pc, PetscBool *keeps)
 {
-  PC_PAMG         *pamg   = (PC_PAMG *)pc->data;
-  const PetscBool  levels = (PetscBool)(pamg->nlevel > 0);
+  const PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PetscObjectId    mat;
   PetscObjectState pattern;
-  PetscBool        known, symmetric, before = pamg->symmetric;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  *keeps = (PetscBool)(pamg->nlevel > 0 && pamg->reuse && mat == pamg->keys.mat && pattern == pamg->keys.nonzerostate);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGCheckSymmetry(PC pc)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool known, symmetric, keeps = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PamgKeepsLevels(pc, &keeps));
+  if (keeps && !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS); // such levels do for a symmetric matrix as well
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
   if (known && symmetric) pamg->symmetric = PETSC_TRUE;
-  else if (!levels || !pamg->reuse || pattern != pamg->keys.nonzerostate) PetscCall(PamgCompareAll(pc, known, &pamg->symmetric));
-  else if (before) PetscCall(PamgCompareRows(pc, PAMG_SKEW_SAMPLE, &pamg->symmetric));
-  if (levels && before && !pamg->symmetric) PetscCall(PCPAMGFree(pamg));
-  if (levels && pamg->nlevel && !before) pamg->symmetric = PETSC_FALSE; // the levels do for a symmetric matrix as well
+  else if (keeps) PetscCall(PamgCompareRows(pc, PAMG_SKEW_SAMPLE, &pamg->symmetric));
+  else PetscCall(PamgCompareAll(pc, known, &pamg->symmetric));
+  if (keeps && !pamg->symmetric) PetscCall(PCPAMGFree(pamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
