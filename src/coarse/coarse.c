@@ -127,6 +127,21 @@ PetscErrorCode PolderCoarseInfo(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is the constant in the kernel of E, as far as the sums of its rows tell? */
+PetscBool PolderCoarseSumsVanish(PolderCoarse c)
+{
+  for (PetscInt i = 0; i < c->d; ++i) {
+    if (!(PetscAbsReal(c->excess[i]) <= c->excess[c->d + i])) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Is the last column left out? LU factors of the host leave no dependent one out, so a general E whose rows have sums of zero does without it */
+PetscBool PolderCoarseLeavesLast(PolderCoarse c, PetscBool nullspace)
+{
+  return (PetscBool)(nullspace || (c->general && c->excess && PolderCoarseSumsVanish(c)));
+}
+
 PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[],
                                  const PetscScalar val[], PetscBool nullspace)
 {
@@ -136,6 +151,7 @@ PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const 
   c->nl = nl;
   PetscCall(PetscMalloc1(nl, &c->gl));
   PetscCall(PetscArraycpy(c->gl, gl, nl));
+  nullspace = PolderCoarseLeavesLast(c, nullspace);
   if (c->type == COARSE_KSP || (c->general && !PolderCoarseWantsDense(c, d))) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
   else PetscCall(PolderCoarseSetUp_Redundant(c, ptr, col, val, nullspace));
   PetscCall(PetscFree(c->excess));

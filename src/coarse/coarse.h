@@ -27,7 +27,8 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt
 /*
   Sets the excess (row sum) of the rows of E for the next set-up, of d columns: excess[n] of the columns from first on, negative where unknown. The
   off-diagonal entries of E are then not positive, and these sums are more accurate than sums of the entries. If an ordinary factor turns out to be dominated
-  by rounding, the factor is computed from these sums without a subtraction. A general E has no use for them. Collective
+  by rounding, the factor is computed from these sums without a subtraction. Of a general E they tell only whether the
+  constant is in its kernel. Collective
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[]);
 /*

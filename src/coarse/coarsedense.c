@@ -74,15 +74,6 @@ PetscErrorCode PolderCoarseSetUp_Dense(PolderCoarse c, PetscBool nullspace)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the constant in the kernel of E, as far as the sums of its rows tell? */
-static PetscBool PolderCoarseSumsVanish(PolderCoarse c)
-{
-  for (PetscInt i = 0; i < c->d; ++i) {
-    if (!(PetscAbsReal(c->excess[i]) <= c->excess[c->d + i])) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
 /*
   Has rounding the say in the inverse on the device? Dependent columns are then an artefact, unless there is just the one that a kernel of constants explains
 */
@@ -189,6 +180,7 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
   PetscFunctionBegin;
   c->d        = d;
   c->onlyhost = PETSC_FALSE;
+  nullspace   = PolderCoarseLeavesLast(c, nullspace);
   if (PolderCoarseWantsDense(c, d)) {
     PetscCall(PolderCoarseTryDense_Private(c, &(PolderCoarseEntries){.d = d, .n = n, .key = key, .val = val, .nullspace = nullspace}));
     if (!c->onlyhost) {

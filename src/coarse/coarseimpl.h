@@ -97,6 +97,10 @@ static inline PetscReal PolderCoarseTestValue(PetscInt i)
 
 /* coarse.c: has the explicit inverse lost so many digits that the view warns? */
 PETSC_INTERN PetscBool PolderCoarseInverseInaccurate(PolderCoarse);
+/* Is the constant in the kernel of E, as far as the sums of its rows tell? */
+PETSC_INTERN PetscBool PolderCoarseSumsVanish(PolderCoarse);
+/* Is the last column left out, as with nullspace of PolderCoarseSetUp()? */
+PETSC_INTERN PetscBool PolderCoarseLeavesLast(PolderCoarse, PetscBool nullspace);
 /* Reports the result of a set-up by PetscInfo() */
 PETSC_INTERN PetscErrorCode PolderCoarseInfo(PolderCoarse);
 /* Frees the result of the set-up; the options stay */

@@ -140,8 +140,7 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
   if (!pamg->coarse) PetscCall(PamgCreateFactor(pc, L));
   PetscCall(PCPAMGHasConstant(pc, &constant));
   pamg->centred = (PetscBool)(constant && L->singleprecision && !L->halo);
-  if (pamg->symmetric) PetscCall(PCPAMGHandExcess(pamg, L));
-  else if (!constant) PetscCall(PCPAMGSumsVanish(pamg, L, &constant)); // LU factors of the host leave no dependent column out
+  PetscCall(PCPAMGHandExcess(pamg, L));
   PetscCall(pamg->setup->factor(pamg, constant));
   PetscCall(PolderCoarseIsFinite(pamg->coarse, &finite));
   if (!finite)

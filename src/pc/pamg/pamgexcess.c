@@ -109,22 +109,6 @@ PetscErrorCode PCPAMGGatherExcess(PC_PAMG *pamg, MPI_Comm comm, const PamgLevel 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSumsVanish(PC_PAMG *pamg, const PamgLevel *L, PetscBool *vanish)
-{
-  PetscReal  *excess, *magnitude;
-  PetscMPIInt any = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(L->n, &excess, L->n, &magnitude));
-  PetscCall(PolderPlaceTake(pamg->place, L->n, pamg->excess, excess));
-  PetscCall(PolderPlaceTake(pamg->place, L->n, pamg->magnitude, magnitude));
-  for (PetscInt i = 0; i < L->n; ++i) any = any || !(PetscAbsReal(excess[i]) <= POLDER_EXCESS_ROUNDING * magnitude[i]);
-  PetscCall(PetscFree2(excess, magnitude));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, L->comm));
-  *vanish = (PetscBool)!any;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCPAMGHandExcess(PC_PAMG *pamg, const PamgLevel *L)
 {
   PetscReal *excess, *rounding;

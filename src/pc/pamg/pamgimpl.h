@@ -416,8 +416,6 @@ PETSC_INTERN PetscErrorCode PCPAMGFindExcess(PC_PAMG *, PetscBool kernel);
 PETSC_INTERN PetscErrorCode PCPAMGMendCoarse(PC_PAMG *, PetscInt l);
 /* Gathers the excess of a replicated level */
 PETSC_INTERN PetscErrorCode PCPAMGGatherExcess(PC_PAMG *, MPI_Comm, const PamgLevel *);
-/* Do the sums of all rows of this level, whose excess is there, vanish to rounding? Collective */
-PETSC_INTERN PetscErrorCode PCPAMGSumsVanish(PC_PAMG *, const PamgLevel *, PetscBool *vanish);
 /* Passes the excess to the solver of the last level */
 PETSC_INTERN PetscErrorCode PCPAMGHandExcess(PC_PAMG *, const PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);

@@ -207,20 +207,22 @@ static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
   const PolderRows ghosts = PamgScaledEntries(L, PolderGhostColumns(&L->csr));
-  PolderAggregates P;
-  PetscInt        *place;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGGetAggregates(L, &P));
-  PetscCall(PetscMalloc1(PetscMax(L->nc, C->nghost), &place));
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
   else if (L->eliminates) PetscCall(PCPAMGEliminateValues(pamg, l));
   else PetscCall(PCPAMGPairValues(pamg, l));
-  if (C->bi)
+  if (C->bi) {
+    PolderAggregates P;
+    PetscInt        *place;
+
+    PetscCall(PCPAMGGetAggregates(L, &P));
+    PetscCall(PetscMalloc1(C->nghost, &place));
     PolderGalerkinValues_Host(&P, &ghosts, C->nghost, L->ghostagg, PETSC_FALSE, place,
                               &(PolderSparseRows){.n = L->nc, .ptr = C->bi, .col = C->bj, .val = C->ba});
-  PetscCall(PetscFree(place));
-  PetscCall(PCPAMGRestoreAggregates(L, &P));
+    PetscCall(PetscFree(place));
+    PetscCall(PCPAMGRestoreAggregates(L, &P));
+  }
   PetscCall(PCPAMGMendCoarse(pamg, l));
   if (C->gathered) {
     const PolderCSR mine = PamgOwnRows(C);
