@@ -56,7 +56,7 @@ static __device__ __forceinline__ void IluFill(const PolderIlu &ilu, const Polde
 /* The first entry of a row from entry p on whose column is not below j. Rows that are stored apart may be long, and are searched by bisection */
 static __device__ __forceinline__ PetscInt IluSeek(const PetscInt *col, const PolderIluSpan &row, PetscInt p, PetscInt j)
 {
-  if (row.step == 1) return PolderIluSeek(col, p, row.end, j);
+  if (row.step == 1) return PolderRowSeek(col, p, row.end, j);
   while (p < row.end && col[p] < j) p += row.step;
   return p;
 }

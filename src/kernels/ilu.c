@@ -112,7 +112,7 @@ static PetscInt PolderIluUpdateFew(const IluWork *w, PetscInt p, PetscInt n, con
   PetscInt updates = 0;
 
   for (PetscInt q = p + 1, k = 0; q < w->n && k < n; ++q) {
-    k = PolderIluSeek(ucol, k, n, w->col[q]);
+    k = PolderRowSeek(ucol, k, n, w->col[q]);
     if (k == n || ucol[k] != w->col[q]) continue;
     w->row[q] -= PolderRounded((l * u[k]) * d);
     ++updates;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ilu.h"
-#include "labelrow.h"
+#include "rowseek.h"
 
 POLDER_ROW PetscInt PolderIluSlices(PetscInt nrow)
 {
@@ -24,18 +24,6 @@ POLDER_ROW PolderIluSpan PolderIluSpanOf(const PolderIlu *ilu, int t, PetscInt i
   span.end  = a ? ilu->apart[a + lane + 1] : ilu->start[t][s + 1];
   span.step = a ? 1 : POLDER_ILU_SLICE;
   return span;
-}
-
-/* The first of the entries p .. end - 1 of a row, whose columns ascend, that is not below column j; `end`: there is none */
-POLDER_ROW PetscInt PolderIluSeek(const PetscInt col[], PetscInt p, PetscInt end, PetscInt j)
-{
-  while (p < end) {
-    const PetscInt middle = p + (end - p) / 2;
-
-    if (col[middle] < j) p = middle + 1;
-    else end = middle;
-  }
-  return p;
 }
 
 /* Where the rows of slice s of triangle t begin that are stored one after the other. entries[t nrow + order[i]]: of row i; order = NULL: order[i] = i */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pairrow.h"
+#include "rowseek.h"
 #include "skew.h"
 
 POLDER_PAIR PetscReal PolderSize(PetscReal a)
@@ -17,15 +18,9 @@ POLDER_PAIR PetscReal PolderLarger(PetscReal a, PetscReal b)
 /* The position of column c in row r, whose columns ascend, or -1 */
 POLDER_PAIR PetscInt PolderRowFind(PetscInt r, PetscInt c, const PolderRows *A)
 {
-  PetscInt lo = A->i[r], hi = A->i[r + 1];
+  const PetscInt end = A->i[r + 1], at = PolderRowSeek(A->j, A->i[r], end, c);
 
-  while (lo < hi) {
-    const PetscInt middle = lo + (hi - lo) / 2;
-
-    if (A->j[middle] < c) lo = middle + 1;
-    else hi = middle;
-  }
-  return lo < A->i[r + 1] && A->j[lo] == c ? lo : -1;
+  return at < end && A->j[at] == c ? at : -1;
 }
 
 /* Row i of the symmetric part; is a partner missing? */
