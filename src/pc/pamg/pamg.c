@@ -37,7 +37,7 @@ static PetscErrorCode PamgJudgeHalf(PC pc)
 static PetscErrorCode PCSetUp_PAMG(PC pc)
 {
   PC_PAMG  *pamg = (PC_PAMG *)pc->data;
-  PetscBool whole;
+  PetscBool elsewhere;
   PetscInt  bs;
 
   PetscFunctionBegin;
@@ -46,8 +46,9 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PCPAMGWarn(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
   PetscCall(PolderPCForgive(pc));
-  PetscCall(PCPAMGWholeSetUp(pc, &whole));
-  if (!whole) {
+  PetscCall(PCPAMGWholeSetUp(pc, &elsewhere));
+  if (!elsewhere) PetscCall(PCPAMGMovedSetUp(pc, &elsewhere));
+  if (!elsewhere) {
     PetscCall(PCPAMGCheckSymmetry(pc));
     if (!pamg->nlevel) pamg->broad = PETSC_FALSE;
     PetscCall(PCPAMGSetUpLevels(pc));
@@ -88,7 +89,8 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   PetscCall(PolderPCFlag(pc, z, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
-  if (pamg->whole.alone) PetscCall(PCPAMGWholeApply(pc, r, z));
+  if (pamg->whole.inner.pc) PetscCall(PCPAMGWholeApply(pc, r, z));
+  else if (pamg->moved.inner.pc) PetscCall(PCPAMGMovedApply(pc, r, z));
   else PetscCall(pamg->setup->apply(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,7 +113,7 @@ static PetscErrorCode PCApplySingle_PAMG(PC pc, Vec r, PetscBool rounded, Vec z,
   PetscCall(PCSetUp(pc));
   PetscCall(PamgFollow(pc));
   *done = PETSC_FALSE;
-  if (pc->failedreason || ((PC_PAMG *)pc->data)->whole.alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->failedreason || PamgGetInner((PC_PAMG *)pc->data)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGBringsRho(pc, (PetscBool)(parts != NULL), r, z, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
@@ -128,7 +130,7 @@ static PetscErrorCode PCApplyParts_PAMG(PC pc, Vec r, PetscBool rounded, PolderC
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc));
   PetscCall(PamgFollow(pc));
-  *done = (PetscBool)(!pc->failedreason && !pamg->whole.alone && !pamg->place->device && pamg->precision != PAMG_DOUBLE);
+  *done = (PetscBool)(!pc->failedreason && !PamgGetInner(pamg) && !pamg->place->device && pamg->precision != PAMG_DOUBLE);
   if (!parts || !*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
   PetscCall(PCPAMGPartsHost(pc, r, rounded, parts));
@@ -161,7 +163,7 @@ static PetscErrorCode PCPAMGGetAlone(PC pc, PC *alone)
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc));
   PetscCall(PamgFollow(pc));
-  *alone = ((PC_PAMG *)pc->data)->whole.alone;
+  *alone = ((PC_PAMG *)pc->data)->whole.inner.pc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,6 +174,7 @@ static PetscErrorCode PCReset_PAMG(PC pc)
   PetscFunctionBegin;
   PetscCall(PCPAMGFree(pamg));
   PetscCall(PCPAMGWholeFree(pamg));
+  PetscCall(PCPAMGMovedFree(pamg));
   pamg->uncoloured = pamg->chains = pamg->onesided = pamg->whole.unsuited = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -248,8 +251,8 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (pamg->whole.alone) {
-    PetscCall(PCPAMGWholeView(pc, viewer));
+  if (PamgGetInner(pamg)) {
+    PetscCall((pamg->whole.inner.pc ? PCPAMGWholeView : PCPAMGMovedView)(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (pamg->nlevel)
@@ -329,7 +332,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscBool changed = PETSC_FALSE, grids = pamg->grids;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
            precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype,
-           lines = pamg->wantlines < 0 ? 2 : pamg->wantlines;
+           lines = pamg->wantlines < 0 ? 2 : pamg->wantlines, repartition = pamg->wantrepartition < 0 ? 2 : pamg->wantrepartition;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
@@ -341,12 +344,15 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
   PetscCall(
     PamgOption(PetscOptionsObject, "-pc_pamg_lines", "Pairs along lines of strong couplings, and linear interpolation", PamgChoices, 3, &lines, &changed));
-  pamg->cycle         = (PamgCycle)cycle;
-  pamg->matching      = (PamgMatching)matching;
-  pamg->coarsetype    = (PamgCoarse)coarse;
-  pamg->wantsmoother  = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
-  pamg->wantprecision = precision > PAMG_HALF ? PETSC_DECIDE : precision;
-  pamg->wantlines     = lines > 1 ? PETSC_DECIDE : lines;
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_repartition", "Several processes: rows are moved to METIS parts of the graph", PamgChoices, 3,
+                       &repartition, &changed));
+  pamg->cycle           = (PamgCycle)cycle;
+  pamg->matching        = (PamgMatching)matching;
+  pamg->coarsetype      = (PamgCoarse)coarse;
+  pamg->wantsmoother    = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
+  pamg->wantprecision   = precision > PAMG_HALF ? PETSC_DECIDE : precision;
+  pamg->wantlines       = lines > 1 ? PETSC_DECIDE : lines;
+  pamg->wantrepartition = repartition > 1 ? PETSC_DECIDE : repartition;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
@@ -412,6 +418,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <automatic>      - maximum number of rows of the last level; automatic: 400, on a device 1100 below levels of pairs
 .  -pc_pamg_gather <300000 or 8000>       - several processes: a level of at most this many rows (300000: on devices), and coarser ones, are replicated
+.  -pc_pamg_repartition <auto> (no,yes,auto) - several processes: rows are moved to METIS parts of the graph; auto: where a third of the couplings is to rows
+                                            of other processes
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
 .  -pc_pamg_precision <auto> (double,single,half,auto) - precision of the levels and of the cycle; auto: half on grids whose coefficients allow it, else double
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
@@ -484,6 +492,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->wanttwice         = PETSC_DECIDE;
   pamg->wanteliminate     = PETSC_DECIDE;
   pamg->wantlines         = PETSC_DECIDE;
+  pamg->wantrepartition   = PETSC_DECIDE;
   pamg->cycle             = PAMG_V;
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;

@@ -164,7 +164,7 @@ PetscErrorCode PCPAMGBorderExchanges(PC_PAMG *pamg, PetscInt l, PetscInt64 count
   PetscFunctionBegin;
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgExchangePlanes(L, both, both * X->before, &X->parts));
-  if (count > PamgGatherLimit(pamg, L)) PetscCall(PamgExchangePlanes(L, L->nc, X->first, &X->planes));
+  if (!PamgGathers(pamg, L, count)) PetscCall(PamgExchangePlanes(L, L->nc, X->first, &X->planes));
   X->ownsplanes = (PetscBool)(X->planes != NULL);
   if (pamg->place->device) PetscCall(PolderHaloConnectDevice(X->parts));
   if (X->planes && X->lists) PetscCall(PolderHaloConnectDevice(X->planes));

@@ -25,6 +25,11 @@
 #define PAMG_PASSES 3
 #define PAMG_STEPS  100
 #define PAMG_GATHER 10000000
+/* Levels that are replicated, see PamgGathers(): rows on devices, on hosts, and where a pass leaves more than this part of the rows */
+#define PAMG_GATHER_DEVICE 300000
+#define PAMG_GATHER_HOST   8000
+#define PAMG_GATHER_POOR   300000
+#define PAMG_SMALL         0.7
 /* Rows with more neighbours than this are never eliminated: their neighbours would get many entries */
 #define PAMG_ELIMINATE 4
 
@@ -217,21 +222,35 @@ typedef struct {
   char               type[32]; /* of the matrix, on the device: the first level reads arrays that are freed when the type changes */
 } PamgKeys;
 
-/* Small matrices on several GPUs: the rows of all processes on each of them, and a PC of this process for these; NULL: it works in parts */
+/* A PC that has the levels, of rows that are elsewhere, and vectors of these rows; NULL: there is none */
+typedef struct {
+  PC  pc;
+  Vec r, z;
+} PamgInner;
+
+/* Small matrices on several GPUs: the rows of all processes on each of them, and a PC of this process for these */
 typedef struct {
   PolderWhole      matrix;
-  PC               alone;
+  PamgInner        inner;
   PetscObjectState state;    /* of the parallel matrix */
-  Vec              r, z;     /* of all rows, for an apply to vectors in parts */
   PetscBool        unsuited; /* the levels would be on the host, until the options or the PC are reset */
 } PamgWhole;
 
-/* The options come first, up to place: PamgWhole.alone gets a copy of them */
+/* Rows whose neighbours are mostly on other processes: each process gets others, and a PC of all processes has the levels of these */
+typedef struct {
+  IS         rows; /* the numbers of those of this process in the matrix of the program */
+  Mat        matrix;
+  PamgInner  inner;
+  VecScatter scatter;       /* from vectors of the program to inner.r */
+  PetscReal  before, after; /* the part of the couplings that is to rows of other processes */
+} PamgMoved;
+
+/* The options come first, up to place: a PamgInner gets a copy of them */
 typedef struct {
   PetscInt passes, maxlevels, coarselimit, gatherlimit, klevels;
   PetscInt eliminate; /* the most neighbours of a row that is eliminated, 0: none */
   /* As requested; PETSC_DECIDE: chosen by the place of the levels */
-  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit, wantlines;
+  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit, wantlines, wantrepartition;
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;
@@ -285,16 +304,28 @@ typedef struct {
   PamgKeys               keys;
   PetscInt               nsetup, nrefresh;
   PamgWhole              whole;
+  PamgMoved              moved;
 } PC_PAMG;
+
+/* The PC that has the levels in place of this one; NULL: there is none */
+static inline PC PamgGetInner(const PC_PAMG *pamg)
+{
+  return pamg->whole.inner.pc ? pamg->whole.inner.pc : pamg->moved.inner.pc;
+}
 
 /*
   The next level is replicated if it has at most so many rows. Between devices: what one GPU does below takes less time than the exchanges of several, and pairs
-  within a process cost iterations. Pairs pass through the host unless kernels bring them
+  within a process cost iterations. Pairs pass through the host unless kernels bring them. Where aggregates are that small since the neighbours of many rows are
+  on other processes, larger levels are replicated as well: there would soon be no coarser one
 */
-static inline PetscInt PamgGatherLimit(const PC_PAMG *pamg, const PamgLevel *L)
+static inline PetscBool PamgGathers(const PC_PAMG *pamg, const PamgLevel *L, PetscInt64 count)
 {
-  if (pamg->gatherlimit >= 0) return pamg->gatherlimit;
-  return pamg->place->device && (L->border.B.dir > 0 || PolderHaloOnlyLaunches(L->halo)) ? 300000 : 8000;
+  const PetscBool device = (PetscBool)(pamg->place->device && (L->border.B.dir > 0 || PolderHaloOnlyLaunches(L->halo)));
+  const PetscInt  passes = L->islines ? 1 : pamg->passes;
+
+  if (pamg->gatherlimit >= 0) return (PetscBool)(count <= pamg->gatherlimit);
+  if (!L->eliminates && (PetscReal)count > PetscPowRealInt(PAMG_SMALL, passes) * L->N) return (PetscBool)(count <= PAMG_GATHER_POOR);
+  return (PetscBool)(count <= (device ? PAMG_GATHER_DEVICE : PAMG_GATHER_HOST));
 }
 
 /* Do the levels stay on the host, wherever the rows are, until the options or the PC are reset? */
@@ -352,6 +383,21 @@ PETSC_INTERN PetscErrorCode PCPAMGSetUpLevels(PC);
 PETSC_INTERN PetscErrorCode PCPAMGWarn(PC, int which, const char text[]);
 /* The unit of single precision for this right-hand side; double precision where the solver needs a linear preconditioner; warnings about the solver */
 PETSC_INTERN PetscErrorCode PCPAMGPreSolve(PC, KSP, Vec b, Vec x);
+
+/* pamginner.c */
+/* Sets up *inner, made if it is NULL, for the rows A; *failed: it refuses them on some process. Collective over pc */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, PC *inner, PetscBool *failed);
+/* What says in an apply that the matrix is that of the set-up */
+PETSC_INTERN PetscErrorCode PCPAMGInnerKeys(PC);
+PETSC_INTERN PetscErrorCode PCPAMGFreeInner(PamgInner *);
+
+/* pamgmoved.c: rows whose neighbours are mostly on other processes */
+/* Sets up a PC for rows of other places; *done = PETSC_FALSE, and there is none, on all processes: the rows are to stay. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGMovedSetUp(PC, PetscBool *done);
+/* z = M^-1 r */
+PETSC_INTERN PetscErrorCode PCPAMGMovedApply(PC, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGMovedView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCPAMGMovedFree(PC_PAMG *);
 
 /* pamgwhole.c: small matrices on several GPUs */
 /* Sets up the PC of each process for all rows; *done = PETSC_FALSE, and there is none, on all processes: the matrix is to be set up in parts. Collective */

@@ -351,7 +351,7 @@ static PetscErrorCode PamgSortOuter(PamgLevel *L, PamgLevel *C, PetscBool gather
 PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel      *L = &pamg->level[l], *C = L + 1;
-  const PetscBool gather = (PetscBool)(C->N <= PamgGatherLimit(pamg, L));
+  const PetscBool gather = PamgGathers(pamg, L, C->N);
 
   PetscFunctionBegin;
   C->nown = L->nc;

@@ -17,12 +17,12 @@ PetscErrorCode PCPAMGWarn(PC pc, int which, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The PC that has the levels: its own one of this process, or pc itself */
+/* The PC that has the levels */
 static PC PamgWithLevels(PC pc)
 {
-  PC alone = ((PC_PAMG *)pc->data)->whole.alone;
+  const PC inner = PamgGetInner((PC_PAMG *)pc->data);
 
-  return alone ? alone : pc;
+  return inner ? inner : pc;
 }
 
 /* Residuals far from one could leave the range of single precision before they meet the tolerance: then they are taken in units near the right-hand side */

@@ -177,7 +177,7 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCPAMGFreeJudged(pamg));
-  *worth = (PetscBool)((PetscReal)count <= PAMG_STALL * (PetscReal)before && count);
+  *worth = (PetscBool)(count && ((PetscReal)count <= PAMG_STALL * (PetscReal)before || (L->halo && PamgGathers(pamg, L, count)))); // a whole one has more pairs
   C->N   = (PetscInt)count;
   if (*worth) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "No coarser level: %" PetscInt64_FMT " aggregates of %" PetscInt64_FMT " rows\n", count, before));

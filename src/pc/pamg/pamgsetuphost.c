@@ -159,7 +159,7 @@ static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
     PetscCallMPI(MPI_Exscan(&n, &C->rstart, 1, MPIU_INT, MPI_SUM, comm));
     PetscCall(PamgCoarseOffDiagonal(L, C));
     PetscCall(PCPAMGMendCoarse(pamg, l));
-    if (C->N <= PamgGatherLimit(pamg, L)) {
+    if (PamgGathers(pamg, L, C->N)) {
       const PolderCSR own = PamgOwnRows(C);
 
       PetscCall(PCPAMGGatherRows(comm, &own, C));

@@ -3,7 +3,6 @@
   vectors asks for that PC; for others each apply gathers r.
 */
 #include "pamgimpl.h"
-#include "core/refusal.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -20,71 +19,23 @@ PetscErrorCode PCPAMGWholeFree(PC_PAMG *pamg)
 
   PetscFunctionBegin;
   PetscCall(PolderWholeDestroy(&whole->matrix));
-  PetscCall(PCDestroy(&whole->alone));
-  PetscCall(VecDestroy(&whole->r));
-  PetscCall(VecDestroy(&whole->z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The PC of this process, with the options of the parallel one, which tells the user what there is to tell */
-static PetscErrorCode PamgCreateAlone(PC pc)
-{
-  PC_PAMG    *pamg  = (PC_PAMG *)pc->data, *own;
-  PamgWhole  *whole = &pamg->whole;
-  const char *prefix;
-
-  PetscFunctionBegin;
-  PetscCall(PCCreate(PETSC_COMM_SELF, &whole->alone));
-  PetscCall(PetscObjectIncrementTabLevel((PetscObject)whole->alone, (PetscObject)pc, 0));
-  PetscCall(PCSetType(whole->alone, PCPAMG));
-  PetscCall(PCGetOptionsPrefix(pc, &prefix));
-  PetscCall(PCSetOptionsPrefix(whole->alone, prefix));
-  PetscCall(PolderRefuseQuietly((PetscObject)whole->alone));
-  own = (PC_PAMG *)whole->alone->data;
-  PetscCall(PetscMemcpy(own, pamg, offsetof(PC_PAMG, place)));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(own->warned); ++k) own->warned[k] = PETSC_TRUE;
+  PetscCall(PCPAMGFreeInner(&whole->inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* *done = PETSC_FALSE: on some process the matrix is refused, which the set-up in parts tells better, or its levels would be on the host */
-static PetscErrorCode PamgSetUpAlone(PC pc, PetscBool *done)
+static PetscErrorCode PamgSetUpWhole(PC pc, PetscBool *done)
 {
-  PC_PAMG       *pamg  = (PC_PAMG *)pc->data, *own;
-  PamgWhole     *whole = &pamg->whole;
-  const Mat      A     = PolderWholeMat(whole->matrix);
-  PetscMPIInt    why[2];
-  PCFailedReason reason;
+  PamgWhole  *whole = &((PC_PAMG *)pc->data)->whole;
+  PetscBool   failed;
+  PetscMPIInt host;
 
   PetscFunctionBegin;
-  if (!whole->alone) PetscCall(PamgCreateAlone(pc));
-  own        = (PC_PAMG *)whole->alone->data;
-  own->reuse = pamg->reuse;
-  PetscCall(PCSetReusePreconditioner(whole->alone, PETSC_FALSE));
-  PetscCall(PCSetOperators(whole->alone, A, A));
-  PetscCall(PCSetUp(whole->alone));
-  PetscCall(PCSetReusePreconditioner(whole->alone, PETSC_TRUE)); // the parallel PC decides when there is another set-up
-  PetscCall(PCGetFailedReason(whole->alone, &reason));
-  why[0] = reason != PC_NOERROR;
-  why[1] = !reason && !own->place->device;
-  PetscCallAllreduce(MPI_IN_PLACE, why, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)); // the solver of the last level may fail on one process only
-  whole->unsuited = (PetscBool)(!why[0] && why[1]);
-  pamg->symmetric = own->symmetric;
-  *done           = (PetscBool)(!why[0] && !why[1]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What PamgFollow() compares */
-static PetscErrorCode PamgWholeKeys(PC pc)
-{
-  PC_PAMG *pamg = (PC_PAMG *)pc->data;
-  MatType  type;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &pamg->keys.mat));
-  PetscCall(MatGetNonzeroState(pc->pmat, &pamg->keys.nonzerostate));
-  PetscCall(MatGetType(pc->pmat, &type));
-  PetscCall(PetscStrncpy(pamg->keys.type, type, sizeof(pamg->keys.type)));
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &pamg->whole.state));
+  PetscCall(PCPAMGSetUpInner(pc, PolderWholeMat(whole->matrix), &whole->inner.pc, &failed));
+  host = !((PC_PAMG *)whole->inner.pc->data)->place->device;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  whole->unsuited = (PetscBool)(!failed && host);
+  *done           = (PetscBool)(!failed && !host);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,11 +50,12 @@ PetscErrorCode PCPAMGWholeSetUp(PC pc, PetscBool *done)
   if (pamg->matching != PAMG_GREEDY && !whole->unsuited) PetscCall(PolderMatWantsWhole(pc->pmat, PAMG_WHOLE, &wants));
   PetscCall(PolderWholeDestroy(&whole->matrix));
   if (wants) PetscCall(PolderMatGetWhole(pc->pmat, &whole->matrix));
-  if (whole->matrix) PetscCall(PamgSetUpAlone(pc, done));
+  if (whole->matrix) PetscCall(PamgSetUpWhole(pc, done));
   if (!*done) PetscCall(PCPAMGWholeFree(pamg));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGFree(pamg)); // the levels of a set-up in parts
-  PetscCall(PamgWholeKeys(pc));
+  PetscCall(PCPAMGInnerKeys(pc));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &whole->state));
   PetscCall(PetscInfo(pc, "%" PetscInt_FMT " rows in all: each process has the whole matrix on its GPU\n", pc->pmat->rmap->N));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,7 +69,7 @@ PetscErrorCode PCPAMGWholeFollow(PC pc, PetscBool *holds)
   PetscFunctionBegin;
   *holds = PETSC_TRUE;
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
-  if (!whole->alone || state == whole->state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!whole->inner.pc || state == whole->state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetWhole(pc->pmat, &now));
   *holds       = (PetscBool)(now == whole->matrix);
   whole->state = state;
@@ -133,22 +85,22 @@ PetscErrorCode PCPAMGWholeApply(PC pc, Vec r, Vec z)
   const PetscScalar  *from;
 
   PetscFunctionBegin;
-  if (!whole->r) {
-    PetscCall(MatCreateVecs(PolderWholeMat(whole->matrix), &whole->r, NULL));
-    PetscCall(PolderVecDuplicate(whole->r, &whole->z));
+  if (!whole->inner.r) {
+    PetscCall(MatCreateVecs(PolderWholeMat(whole->matrix), &whole->inner.r, NULL));
+    PetscCall(PolderVecDuplicate(whole->inner.r, &whole->inner.z));
   }
   PetscCall(PolderPlaceVecGetRead(&PolderOnDevice, r, &standin, &from));
-  PetscCall(PolderVecGetDeviceWrite(whole->r, &to));
+  PetscCall(PolderVecGetDeviceWrite(whole->inner.r, &to));
   PetscCall(PolderReplicaGather(replica, from, to));
-  PetscCall(PolderVecRestoreDeviceWrite(whole->r, &to));
+  PetscCall(PolderVecRestoreDeviceWrite(whole->inner.r, &to));
   PetscCall(PolderPlaceVecRestoreRead(&PolderOnDevice, r, standin, &from));
   PetscCall(PolderDeviceFree(&standin));
-  PetscCall(PCApply(whole->alone, whole->r, whole->z));
-  PetscCall(PolderVecGetDeviceRead(whole->z, &from));
+  PetscCall(PCApply(whole->inner.pc, whole->inner.r, whole->inner.z));
+  PetscCall(PolderVecGetDeviceRead(whole->inner.z, &from));
   PetscCall(PolderPlaceVecGet(&PolderOnDevice, z, &standin, &to));
   PetscCall(PolderReplicaTake(replica, from, to));
   PetscCall(PolderPlaceVecRestore(&PolderOnDevice, z, standin, &to));
-  PetscCall(PolderVecRestoreDeviceRead(whole->z, &from));
+  PetscCall(PolderVecRestoreDeviceRead(whole->inner.z, &from));
   PetscCall(PolderDeviceFree(&standin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,7 +116,7 @@ PetscErrorCode PCPAMGWholeView(PC pc, PetscViewer viewer)
                                    PolderReplicaTransport(PolderWholeReplica(whole->matrix))));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
-  if (!rank) PetscCall((*whole->alone->ops->view)(whole->alone, own));
+  if (!rank) PetscCall((*whole->inner.pc->ops->view)(whole->inner.pc, own));
   PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

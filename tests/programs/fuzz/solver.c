@@ -75,7 +75,7 @@ static PetscErrorCode RRB(Fuzz *f, const char *inner)
 static PetscErrorCode PAMG(Fuzz *f, const char *inner)
 {
   static const char *const cycles[] = {"v", "w", "k"}, *const smoothers[] = {"auto", "sgs", "jacobi", "l1jacobi", "chebyshev"},
-                           *const matchings[] = {"handshake", "greedy"}, *const lines[] = {"auto", "yes", "no"},
+                           *const matchings[] = {"handshake", "greedy"}, *const choices[] = {"auto", "yes", "no"},
                            *const coarses[] = {"auto", "cholesky", "inverse", "ksp"};
   static const char *const        reals[]   = {"damping", "overcorrection", "kcycle_threshold", "threshold", "quality", "drop"};
   static const PetscReal          bounds[]  = {1.5, 4, 1, 1, 20, 0.2};
@@ -96,7 +96,9 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
   Named("precision");
   SetOf(f, 30, name, Precisions);
   Named("lines");
-  SetOf(f, 30, name, lines);
+  SetOf(f, 30, name, choices);
+  Named("repartition");
+  SetOf(f, 30, name, choices);
   Named("reuse");
   SetOf(f, 20, name, Bools);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(reals); ++k) {

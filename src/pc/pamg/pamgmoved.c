@@ -1,0 +1,237 @@
+/*
+  Pairwise-aggregation multigrid on several processes: rows in an order that has nothing to do with the graph, as those of a mesh from a file, or red and black
+  points. Aggregates stay within a process, and there would be hardly any. So each process gets a METIS part of the graph, and a PC has the levels of its rows.
+*/
+#include "pamgimpl.h"
+#include "deflation/deflationlabels.h"
+#include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
+
+/*
+  Rows are moved where more than this part of the couplings is to rows of other processes; and where more than the second one is, if there are more rows than
+  this, for then the first level that has hardly any aggregates is too large to be replicated
+*/
+#define PAMG_SCATTER       0.25
+#define PAMG_SCATTER_LARGE 0.1
+#define PAMG_LARGE         1000000
+/* METIS works on aggregates of rows, at least so many for each process */
+#define PAMG_METIS_VERTICES 2000
+
+PetscErrorCode PCPAMGMovedFree(PC_PAMG *pamg)
+{
+  PamgMoved *moved = &pamg->moved;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGFreeInner(&moved->inner));
+  PetscCall(MatDestroy(&moved->matrix));
+  PetscCall(ISDestroy(&moved->rows));
+  PetscCall(VecScatterDestroy(&moved->scatter));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *share <- the part of the couplings of A that is to rows of other processes. Collective */
+static PetscErrorCode PamgShareOutside(Mat A, PetscReal *share)
+{
+  const PetscInt *garray;
+  PetscLogDouble  entries[3] = {0, 0, A->rmap->n}; // in both blocks, rows
+  Mat             block[2];
+  MatInfo         info;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetBlocks(A, &block[0], &block[1], &garray));
+  for (int k = 0; k < 2; ++k) {
+    if (!block[k]) continue;
+    PetscCall(MatGetInfo(block[k], MAT_LOCAL, &info));
+    entries[k] = info.nz_used;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, entries, 3, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  *share = (PetscReal)(entries[1] / PetscMax(1, entries[0] + entries[1] - entries[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Small matrices have their first coarse level on each process */
+static PetscErrorCode PamgWantsMove(PC pc, PetscBool *wants)
+{
+  PC_PAMG       *pamg = (PC_PAMG *)pc->data;
+  const PetscInt N = pc->pmat->rmap->N, gather = pamg->gatherlimit >= 0 ? pamg->gatherlimit : PAMG_GATHER_HOST;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  *wants = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size == 1 || !pamg->wantrepartition || N < size) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgShareOutside(pc->pmat, &pamg->moved.before));
+  *wants = (PetscBool)(pamg->wantrepartition > 0 || (N > gather && pamg->moved.before > (N > PAMG_LARGE ? PAMG_SCATTER_LARGE : PAMG_SCATTER)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *graph <- all rows of A on the first process, no row on the others */
+static PetscErrorCode PamgGatherGraph(Mat A, Mat **graph)
+{
+  PetscMPIInt rank;
+  IS          all;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, rank ? 0 : A->rmap->N, 0, 1, &all));
+  PetscCall(MatCreateSubMatrices(A, 1, &all, &all, MAT_INITIAL_MATRIX, graph));
+  PetscCall(ISDestroy(&all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* part[] of all rows, on the first process: a number of a process for each row of the graph; *failed: see PolderRowsPartition() */
+static PetscErrorCode PamgCutGraph(Mat graph, PetscMPIInt size, PetscInt part[], PetscInt *failed)
+{
+  PolderCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(graph, &csr));
+  PetscCall(PolderRowsPartition(&csr, 1, PAMG_METIS_VERTICES, size, part, failed));
+  PetscCall(PolderMatRestoreCSR(graph, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* mine[] <- the part of all[], which the first process has, that belongs to the rows of this process */
+static PetscErrorCode PamgScatterParts(PetscLayout rows, const PetscInt all[], PetscInt mine[])
+{
+  PetscMPIInt size, *n, *begin;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(rows->comm, &size));
+  PetscCall(PetscMalloc2(size, &n, size, &begin));
+  for (PetscMPIInt r = 0; r < size; ++r) {
+    PetscCall(PetscMPIIntCast(rows->range[r + 1] - rows->range[r], &n[r]));
+    PetscCall(PetscMPIIntCast(rows->range[r], &begin[r]));
+  }
+  PetscCallMPI(MPI_Scatterv(all, n, begin, MPIU_INT, mine, (PetscMPIInt)rows->n, MPIU_INT, 0, rows->comm));
+  PetscCall(PetscFree2(n, begin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* moved->rows <- the numbers of the rows that this process gets, in order; NULL on all processes: METIS cannot cut the graph */
+static PetscErrorCode PamgFindRows(PC pc)
+{
+  PamgMoved     *moved = &((PC_PAMG *)pc->data)->moved;
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
+  PetscInt      *all = NULL, *mine, failed = 0;
+  PetscMPIInt    size, rank;
+  Mat           *graph;
+  IS             to;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PamgGatherGraph(pc->pmat, &graph));
+  if (!rank) PetscCall(PetscMalloc1(pc->pmat->rmap->N, &all));
+  if (!rank) PetscCall(PamgCutGraph(graph[0], size, all, &failed));
+  PetscCall(MatDestroySubMatrices(1, &graph));
+  PetscCallMPI(MPI_Bcast(&failed, 1, MPIU_INT, 0, comm));
+  if (failed) PetscCall(PetscInfo(pc, "METIS cannot cut the graph: the rows stay where they are\n"));
+  else {
+    PetscCall(PetscMalloc1(pc->pmat->rmap->n, &mine));
+    PetscCall(PamgScatterParts(pc->pmat->rmap, all, mine));
+    PetscCall(ISCreateGeneral(comm, pc->pmat->rmap->n, mine, PETSC_OWN_POINTER, &to));
+    PetscCall(ISBuildTwoSided(to, NULL, &moved->rows));
+    PetscCall(ISSort(moved->rows));
+    PetscCall(ISDestroy(&to));
+  }
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What pamg asks a matrix for, beside its entries */
+static PetscErrorCode PamgCopyProperties(Mat A, Mat B)
+{
+  MatNullSpace attached, constants;
+  PetscBool    constant = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatPropagateSymmetryOptions(A, B));
+  PetscCall(MatGetNullSpace(A, &attached));
+  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, NULL, NULL));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)B), constant, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(B, constant ? constants : NULL));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the matrix, where they are to be */
+static PetscErrorCode PamgMoveRows(PC pc)
+{
+  PC_PAMG   *pamg  = (PC_PAMG *)pc->data;
+  PamgMoved *moved = &pamg->moved;
+  const Mat  A     = pc->pmat;
+  const IS   rows  = moved->rows;
+  Vec template;
+
+  PetscFunctionBegin;
+  if (moved->matrix) PetscCall(MatCreateSubMatrix(A, rows, rows, MAT_REUSE_MATRIX, &moved->matrix));
+  else {
+    PetscCall(MatCreateSubMatrix(A, rows, rows, MAT_INITIAL_MATRIX, &moved->matrix));
+    PetscCall(MatCreateVecs(moved->matrix, &moved->inner.r, &moved->inner.z));
+    PetscCall(MatCreateVecs(A, &template, NULL));
+    PetscCall(VecScatterCreate(template, rows, moved->inner.r, NULL, &moved->scatter));
+    PetscCall(VecDestroy(&template));
+  }
+  PetscCall(PamgCopyProperties(A, moved->matrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGMovedSetUp(PC pc, PetscBool *done)
+{
+  PC_PAMG         *pamg  = (PC_PAMG *)pc->data;
+  PamgMoved       *moved = &pamg->moved;
+  PetscObjectId    mat;
+  PetscObjectState pattern;
+  PetscBool        wants, failed;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  if (!moved->rows || mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate) {
+    PetscCall(PCPAMGMovedFree(pamg));
+    PetscCall(PamgWantsMove(pc, &wants));
+    if (wants) PetscCall(PamgFindRows(pc));
+  }
+  if (!moved->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgMoveRows(pc));
+  PetscCall(PCPAMGSetUpInner(pc, moved->matrix, &moved->inner.pc, &failed));
+  if (failed) { // the set-up of the rows where they are tells the numbers that the user knows
+    PetscCall(PCPAMGMovedFree(pamg));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PamgShareOutside(moved->matrix, &moved->after));
+  PetscCall(PCPAMGFree(pamg)); // the levels of a set-up without moving
+  PetscCall(PCPAMGInnerKeys(pc));
+  PetscCall(PetscInfo(pc, "%g of the couplings were to other processes, %g after rows have been moved\n", (double)moved->before, (double)moved->after));
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGMovedApply(PC pc, Vec r, Vec z)
+{
+  PamgMoved *moved = &((PC_PAMG *)pc->data)->moved;
+  PamgInner *inner = &moved->inner;
+
+  PetscFunctionBegin;
+  PetscCall(VecScatterBegin(moved->scatter, r, inner->r, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(moved->scatter, r, inner->r, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(PCApply(inner->pc, inner->r, inner->z));
+  PetscCall(VecScatterBegin(moved->scatter, inner->z, z, INSERT_VALUES, SCATTER_REVERSE));
+  PetscCall(VecScatterEnd(moved->scatter, inner->z, z, INSERT_VALUES, SCATTER_REVERSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGMovedView(PC pc, PetscViewer viewer)
+{
+  const PamgMoved *moved = &((PC_PAMG *)pc->data)->moved;
+  const PC         inner = moved->inner.pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  rows moved to METIS parts of the graph, a process each: %.1f %% of the couplings were to other processes, now %.1f %%\n",
+                                   100 * (double)moved->before, 100 * (double)moved->after));
+  PetscCall((*inner->ops->view)(inner, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
