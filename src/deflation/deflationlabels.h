@@ -98,6 +98,11 @@ PETSC_INTERN PetscErrorCode PolderMatPartition(Mat, const PolderCSR *, PetscInt 
 /* Cuts the diagonal block of this process, of blocks of bs rows, into nparts parts. METIS works on
    aggregates of rows, at least `vertices` of them for each part. failed: 1 the indices of METIS are too small, 2 METIS failed */
 PETSC_INTERN PetscErrorCode PolderRowsPartition(const PolderCSR *, PetscInt bs, PetscInt vertices, PetscInt nparts, PetscInt part[], PetscInt *failed);
+/* deflationwhole.c: where more than this part of the couplings is to rows of other processes, the order of the rows has little to do with the graph */
+#define POLDER_SCATTERED 0.25
+PETSC_INTERN PetscErrorCode PolderMatShareOutside(Mat, PetscReal *share);
+/* PolderRowsPartition() for the rows of all processes, whose graph the first process has meanwhile. part[]: of the rows of this process. Collective */
+PETSC_INTERN PetscErrorCode PolderMatPartitionWhole(Mat, PetscInt bs, PetscInt vertices, PetscInt nparts, PetscInt part[], PetscInt *failed);
 
 /*
   components.c: connected components of the matrix graph. On the host comp[i] is the smallest global row of the component of row i, so it does not depend on

@@ -339,26 +339,39 @@ static PetscErrorCode PolderPartitionKeep(Mat A, PetscInt m, PetscInt count, con
 }
 
 /* Distributes the parts over the processes by their number of rows; a process with too few rows for a part joins the first part of the next one */
+static PetscErrorCode PolderPartitionOwn(const PolderCSR *csr, PetscInt bs, PetscInt count, PetscInt part[], PetscInt *failed)
+{
+  const PetscInt first = csr->M ? (PetscInt)((PetscInt64)csr->rstart * count / csr->M) : 0;
+  const PetscInt end   = csr->M ? (PetscInt)((PetscInt64)(csr->rstart + csr->m) * count / csr->M) : 0;
+
+  PetscFunctionBegin;
+  *failed = 0;
+  if (csr->m) PetscCall(PolderRowsPartition(csr, bs, POLDER_METIS_VERTICES, PetscMax(end - first, 1), part, failed));
+  for (PetscInt i = 0; i < csr->m && !*failed; ++i) part[i] += first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, PetscInt part[])
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)A);
-  PetscInt  first, end, bs, failed = 0, worst;
+  PetscInt  bs, failed, worst;
+  PetscReal outside;
   PetscBool found;
 
   PetscFunctionBegin;
   PetscCall(PolderPartitionRecall(A, csr->m, count, part, &found));
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetBlockSize(A, &bs));
-  first = csr->M ? (PetscInt)((PetscInt64)csr->rstart * count / csr->M) : 0;
-  end   = csr->M ? (PetscInt)((PetscInt64)(csr->rstart + csr->m) * count / csr->M) : 0;
-  if (csr->m) PetscCall(PolderRowsPartition(csr, bs, POLDER_METIS_VERTICES, PetscMax(end - first, 1), part, &failed));
+  PetscCall(PolderMatShareOutside(A, &outside));
+  if (outside > POLDER_SCATTERED) PetscCall(PolderMatPartitionWhole(A, bs, POLDER_METIS_VERTICES, count, part, &failed));
+  else PetscCall(PolderPartitionOwn(csr, bs, count, part, &failed));
   PetscCallAllreduce(&failed, &worst, 1, MPIU_INT, MPI_MAX, comm);
   PetscCheck(worst != 1, comm, PETSC_ERR_SUP,
              "METIS was built with %d-bit indices, too small for the matrix of one of the processes: use more processes, a METIS with 64-bit indices, or "
              "another -deflation_space",
              IDXTYPEWIDTH);
   PetscCheck(!worst, comm, PETSC_ERR_LIB, "METIS could not partition the matrix graph of one of the processes: use another -deflation_space");
-  for (PetscInt i = 0; i < csr->m; ++i) part[i] = (first + part[i]) * bs + i % bs;
+  for (PetscInt i = 0; i < csr->m; ++i) part[i] = part[i] * bs + i % bs;
   PetscCall(PolderPartitionKeep(A, csr->m, count, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,103 +1,14 @@
 static char help[] = "Pairwise-aggregation multigrid for rows whose neighbours are on other processes: they are moved, or levels are replicated early.\n\n";
 
-#include "graphs.h"
 #include "pamgchecks.h"
 #include "runner.h"
 #include "message.h"
-
-typedef enum {
-  COLOURS,  /* a grid in the plane, first all its red points, then all black ones */
-  SHUFFLED, /* a cube, in random order */
-  TREE,     /* a random tree with some loops and weights over two decades, in random order */
-  STREAM,   /* convection and diffusion through a square, in random order */
-  EXPANDER, /* each row has some neighbours among all others: there are no parts with few couplings between them */
-  PARTLY,   /* a cube, of whose rows one in ten is anywhere */
-  NPROBLEMS
-} Problem;
-
-static const char *const problems[] = {"red and black", "shuffled", "tree", "stream", "expander", "partly shuffled"};
-
-/* at[i]: the new number of row i */
-static PetscErrorCode Numbers(Problem problem, PetscInt n, PetscInt N, PetscInt at[])
-{
-  unsigned long long state = 11;
-  PetscInt           last  = -1;
-
-  PetscFunctionBeginUser;
-  for (PetscInt i = 0, red = 0; i < N; ++i) {
-    const PetscBool isred = (PetscBool)((i % n + i / n) % 2 == 0);
-
-    at[i] = problem != COLOURS ? i : isred ? red : (N + 1) / 2 + i - red;
-    red += isred;
-  }
-  if (problem == COLOURS) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = N - 1; i > 0; --i) {
-    const PetscInt j = problem == PARTLY ? last : (PetscInt)(Next(&state) * (PetscReal)(i + 1)), was = at[i];
-
-    if (problem == PARTLY && Next(&state) > 0.1) continue;
-    last = i;
-    if (j < 0) continue;
-    at[i] = at[j];
-    at[j] = was;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The edges of a grid of dimension dim with n points in each direction; flow: what convection adds */
-static PetscErrorCode AddGrid(Mat A, PetscInt dim, PetscInt n, PetscInt N, PetscReal flow, const PetscInt at[])
-{
-  PetscInt start, end;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetOwnershipRange(A, &start, &end));
-  for (PetscInt i = 0; i < N; ++i) {
-    for (PetscInt d = 0, stride = 1; d < dim; ++d, stride *= n) {
-      for (PetscInt side = -1; side <= 1; side += 2) {
-        const PetscInt    c = i / stride % n + side, to[2] = {at[i], c < 0 || c >= n ? -1 : at[i + side * stride]};
-        const PetscScalar w = 1 + (side < 0 ? flow : 0), val[2] = {w, -w};
-
-        if (at[i] >= start && at[i] < end) PetscCall(MatSetValues(A, 1, to, 2, to, val, ADD_VALUES));
-      }
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Create(Problem problem, PetscReal scale, Mat *A)
-{
-  const PetscBool    cube = (PetscBool)(problem == SHUFFLED || problem == PARTLY), graph = (PetscBool)(problem == TREE || problem == EXPANDER);
-  const PetscInt     n = cube ? 25 : 121, N = graph ? 12000 : cube ? n * n * n : n * n;
-  unsigned long long state = 5;
-  PetscInt          *at;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(N, &at));
-  PetscCall(Numbers(problem, n, N, at));
-  PetscCall(CreateEmpty(PETSC_DECIDE, N, A));
-  if (!graph) PetscCall(AddGrid(*A, cube ? 3 : 2, n, N, problem == STREAM ? 5 : 0, at));
-  for (PetscInt i = 1; i < N && graph; ++i) {
-    for (PetscInt k = 0; k < (problem == TREE && i % 10 ? 1 : 2); ++k) {
-      const PetscReal reach = problem == TREE ? PetscMin(20, i) : i;
-
-      PetscCall(Edge(*A, at[i], at[i - 1 - (PetscInt)(Next(&state) * reach)], Weight(2, &state)));
-    }
-  }
-  if (graph) {
-    PetscMPIInt rank;
-
-    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-    if (!rank) PetscCall(MatSetValue(*A, at[0], at[0], 1, ADD_VALUES));
-  }
-  PetscCall(PetscFree(at));
-  PetscCall(Assemble(*A));
-  PetscCall(MatScale(*A, scale));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "scattered.h"
 
 /* Iterations are those of one process or few more, with rows that are moved and without */
 static PetscErrorCode TestIterations(void)
 {
-  static const PetscInt most[NPROBLEMS][2] = {
+  static const PetscInt most[NSCATTERED][2] = {
     {16, 15},
     {12, 12},
     {16, 32}, // 12 where rows of few neighbours are eliminated
@@ -109,7 +20,7 @@ static PetscErrorCode TestIterations(void)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  for (int problem = 0; problem < NPROBLEMS; ++problem) {
+  for (int problem = 0; problem < NSCATTERED; ++problem) {
     for (int stay = 0; stay < 2; ++stay) {
       PetscInt  its;
       PetscReal residual;
@@ -119,17 +30,17 @@ static PetscErrorCode TestIterations(void)
       PC        pc;
       Mat       A;
 
-      PetscCall(Create((Problem)problem, 1, &A));
+      PetscCall(CreateScattered((Scattered)problem, 1, &A));
       PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type %s -pc_type pamg -pc_pamg_repartition %s",
                               problem == STREAM ? "bcgs -ksp_pc_side right" : "fcg", stay ? "no" : "auto"));
       PetscCall(ProblemSolve(A, options, &ksp, &its, &residual));
       PetscCall(KSPGetPC(ksp, &pc));
       moves = (PetscBool) !!((PC_PAMG *)pc->data)->moved.inner.pc;
-      PetscCheck(moves == (size > 1 && !stay && problem != PARTLY), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the rows were %smoved", problems[problem],
+      PetscCheck(moves == (size > 1 && !stay && problem != PARTLY), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the rows were %smoved", scattered[problem],
                  moves ? "" : "not ");
       PetscCheck(its <= most[problem][stay] && 3 * its >= most[problem][stay] && residual <= 1.001e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-                 "%s, %s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT " are known, residual %g", problems[problem], options, its, most[problem][stay],
-                 (double)residual);
+                 "%s, %s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT " are known, residual %g", scattered[problem], options, its,
+                 most[problem][stay], (double)residual);
       PetscCall(KSPDestroy(&ksp));
       PetscCall(MatDestroy(&A));
     }
@@ -148,7 +59,7 @@ static PetscErrorCode TestRows(void)
   PetscReal        norm, away, least, largest;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(TREE, 1, &A));
+  PetscCall(CreateScattered(TREE, 1, &A));
   PetscCall(CreatePC(A, "", &pc));
   moved = &((PC_PAMG *)pc->data)->moved;
   PetscCheck(moved->rows && moved->after < 0.1 * moved->before, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%g of the couplings were outside, and %g are",
@@ -194,7 +105,7 @@ static PetscErrorCode TestNewValues(void)
   MatNullSpace constants;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(SHUFFLED, 1, &A));
+  PetscCall(CreateScattered(SHUFFLED, 1, &A));
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
   PetscCall(MatSetNullSpace(A, constants));
   PetscCall(MatNullSpaceDestroy(&constants));
@@ -234,7 +145,7 @@ static PetscErrorCode TestRefused(void)
   char          *told;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(SHUFFLED, 1, &A));
+  PetscCall(CreateScattered(SHUFFLED, 1, &A));
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   PetscCall(CreatePC(A, "", &pc));
   if (bad >= start && bad < end) PetscCall(MatSetValue(A, bad, bad, -1, INSERT_VALUES));

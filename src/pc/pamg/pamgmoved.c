@@ -7,13 +7,10 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/*
-  Rows are moved where more than this part of the couplings is to rows of other processes; and where more than the second one is, if there are more rows than
-  this, for then the first level that has hardly any aggregates is too large to be replicated
-*/
-#define PAMG_SCATTER       0.25
-#define PAMG_SCATTER_LARGE 0.1
-#define PAMG_LARGE         1000000
+/* More than so many rows are moved where more than this part of the couplings is to rows of other processes, since the first level that has hardly any
+   aggregates would be too large to be replicated; fewer rows where POLDER_SCATTERED says so */
+#define PAMG_LARGE   1000000
+#define PAMG_SCATTER 0.1
 /* METIS works on aggregates of rows, at least so many for each process */
 #define PAMG_METIS_VERTICES 2000
 
@@ -29,26 +26,6 @@ PetscErrorCode PCPAMGMovedFree(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *share <- the part of the couplings of A that is to rows of other processes. Collective */
-static PetscErrorCode PamgShareOutside(Mat A, PetscReal *share)
-{
-  const PetscInt *garray;
-  PetscLogDouble  entries[3] = {0, 0, A->rmap->n}; // in both blocks, rows
-  Mat             block[2];
-  MatInfo         info;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetBlocks(A, &block[0], &block[1], &garray));
-  for (int k = 0; k < 2; ++k) {
-    if (!block[k]) continue;
-    PetscCall(MatGetInfo(block[k], MAT_LOCAL, &info));
-    entries[k] = info.nz_used;
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, entries, 3, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
-  *share = (PetscReal)(entries[1] / PetscMax(1, entries[0] + entries[1] - entries[2]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Small matrices have their first coarse level on each process */
 static PetscErrorCode PamgWantsMove(PC pc, PetscBool *wants)
 {
@@ -60,51 +37,8 @@ static PetscErrorCode PamgWantsMove(PC pc, PetscBool *wants)
   *wants = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size == 1 || !pamg->wantrepartition || N < size) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgShareOutside(pc->pmat, &pamg->moved.before));
-  *wants = (PetscBool)(pamg->wantrepartition > 0 || (N > gather && pamg->moved.before > (N > PAMG_LARGE ? PAMG_SCATTER_LARGE : PAMG_SCATTER)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* *graph <- all rows of A on the first process, no row on the others */
-static PetscErrorCode PamgGatherGraph(Mat A, Mat **graph)
-{
-  PetscMPIInt rank;
-  IS          all;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, rank ? 0 : A->rmap->N, 0, 1, &all));
-  PetscCall(MatCreateSubMatrices(A, 1, &all, &all, MAT_INITIAL_MATRIX, graph));
-  PetscCall(ISDestroy(&all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* part[] of all rows, on the first process: a number of a process for each row of the graph; *failed: see PolderRowsPartition() */
-static PetscErrorCode PamgCutGraph(Mat graph, PetscMPIInt size, PetscInt part[], PetscInt *failed)
-{
-  PolderCSR csr;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(graph, &csr));
-  PetscCall(PolderRowsPartition(&csr, 1, PAMG_METIS_VERTICES, size, part, failed));
-  PetscCall(PolderMatRestoreCSR(graph, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* mine[] <- the part of all[], which the first process has, that belongs to the rows of this process */
-static PetscErrorCode PamgScatterParts(PetscLayout rows, const PetscInt all[], PetscInt mine[])
-{
-  PetscMPIInt size, *n, *begin;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(rows->comm, &size));
-  PetscCall(PetscMalloc2(size, &n, size, &begin));
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    PetscCall(PetscMPIIntCast(rows->range[r + 1] - rows->range[r], &n[r]));
-    PetscCall(PetscMPIIntCast(rows->range[r], &begin[r]));
-  }
-  PetscCallMPI(MPI_Scatterv(all, n, begin, MPIU_INT, mine, (PetscMPIInt)rows->n, MPIU_INT, 0, rows->comm));
-  PetscCall(PetscFree2(n, begin));
+  PetscCall(PolderMatShareOutside(pc->pmat, &pamg->moved.before));
+  *wants = (PetscBool)(pamg->wantrepartition > 0 || (N > gather && pamg->moved.before > (N > PAMG_LARGE ? PAMG_SCATTER : POLDER_SCATTERED)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,29 +47,23 @@ static PetscErrorCode PamgFindRows(PC pc)
 {
   PamgMoved     *moved = &((PC_PAMG *)pc->data)->moved;
   const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
-  PetscInt      *all = NULL, *mine, failed = 0;
-  PetscMPIInt    size, rank;
-  Mat           *graph;
+  PetscInt      *part, failed;
+  PetscMPIInt    size;
   IS             to;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PamgGatherGraph(pc->pmat, &graph));
-  if (!rank) PetscCall(PetscMalloc1(pc->pmat->rmap->N, &all));
-  if (!rank) PetscCall(PamgCutGraph(graph[0], size, all, &failed));
-  PetscCall(MatDestroySubMatrices(1, &graph));
-  PetscCallMPI(MPI_Bcast(&failed, 1, MPIU_INT, 0, comm));
-  if (failed) PetscCall(PetscInfo(pc, "METIS cannot cut the graph: the rows stay where they are\n"));
-  else {
-    PetscCall(PetscMalloc1(pc->pmat->rmap->n, &mine));
-    PetscCall(PamgScatterParts(pc->pmat->rmap, all, mine));
-    PetscCall(ISCreateGeneral(comm, pc->pmat->rmap->n, mine, PETSC_OWN_POINTER, &to));
-    PetscCall(ISBuildTwoSided(to, NULL, &moved->rows));
-    PetscCall(ISSort(moved->rows));
-    PetscCall(ISDestroy(&to));
+  PetscCall(PetscMalloc1(pc->pmat->rmap->n, &part));
+  PetscCall(PolderMatPartitionWhole(pc->pmat, 1, PAMG_METIS_VERTICES, size, part, &failed));
+  if (failed) {
+    PetscCall(PetscFree(part));
+    PetscCall(PetscInfo(pc, "METIS cannot cut the graph: the rows stay where they are\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscFree(all));
+  PetscCall(ISCreateGeneral(comm, pc->pmat->rmap->n, part, PETSC_OWN_POINTER, &to));
+  PetscCall(ISBuildTwoSided(to, NULL, &moved->rows));
+  PetscCall(ISSort(moved->rows));
+  PetscCall(ISDestroy(&to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,7 +129,7 @@ PetscErrorCode PCPAMGMovedSetUp(PC pc, PetscBool *done)
     PetscCall(PCPAMGMovedFree(pamg));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PamgShareOutside(moved->matrix, &moved->after));
+  PetscCall(PolderMatShareOutside(moved->matrix, &moved->after));
   PetscCall(PCPAMGFree(pamg)); // the levels of a set-up without moving
   PetscCall(PCPAMGInnerKeys(pc));
   PetscCall(PetscInfo(pc, "%g of the couplings were to other processes, %g after rows have been moved\n", (double)moved->before, (double)moved->after));
