@@ -8,10 +8,10 @@ SOLVE=$BUILD/bench/solve
 [ -e "$SOLVE" ] || { echo "$SOLVE is missing: run make benches first" >&2; exit 1; }
 export OMP_NUM_THREADS=1
 if gpu; then
-  count=$(nvidia-smi -L | wc -l) big=256 middle=128 small=64 plane=2047 largest=8191
+  count=$(nvidia-smi -L | wc -l) big=256 middle=128 small=64 plane=2047 largest=8191 tetrahedra=130
   options="-vec_type cuda -use_gpu_aware_mpi 0 -coo" marker=scale-gpu unit=GPUs peer=aijcusparse
 else
-  count=$(sh "$ROOT/config/processors.sh") big=96 middle=64 small=32 plane=511 largest=1023
+  count=$(sh "$ROOT/config/processors.sh") big=96 middle=64 small=32 plane=511 largest=1023 tetrahedra=60
   options= marker=scale-cpu unit=processes peer=aij
   [ "$count" -le 8 ] || count=8
 fi
@@ -19,7 +19,7 @@ ranks=${RANKS:-1}
 for more in 2 4 8; do
   [ "$more" -gt "$count" ] || [ -n "$RANKS" ] || ranks="$ranks $more"
 done
-works=${WORKS:-poisson products weak middle small bubbles heavy lognormal plane largest}
+works=${WORKS:-poisson products weak middle small bubbles heavy lognormal scattered plane largest}
 out=$WORK/table
 {
   echo "Command: \`bench/scale.sh\`. Machine: $(machine). 7 points (5 in 2-D), walls half a cell away (bubbles: Neumann), smooth right-hand side, zero" \
@@ -101,6 +101,9 @@ dcg, tns, automatic vectors | $dcg -pc_type tns
 END
 work lognormal "Log-normal, sigma 3, $middle^3 in all" 0 -n $middle -lognormal 3 <<END
 dcg, pamg | $pamg
+END
+work scattered "Tetrahedra $tetrahedra^3, jumps of 1e3, rows in random order" 0 -graph tetrahedra -n $tetrahedra -shuffle <<END
+dcg, pamg | -mat_type aijicrs -ksp_type dcg -pc_type pamg -deflation_space none
 END
 work plane "Poisson $plane^2 in all" 0 -dim 2 -n $plane <<END
 rrbcg | -mat_type aijdia -ksp_type rrbcg

@@ -17,9 +17,9 @@ int PolderSoften_CUDA(const PolderRows *rows, PetscReal factor, const PetscScala
   return PolderForEach(A.n, stream, [=] __device__(PetscInt i) { PolderSoftenRow(i, &A, factor, soft, c); });
 }
 
-int PolderSkewRows_CUDA(const PolderRows *rows, PetscInt step, PetscInt *count, PolderStream stream)
+int PolderSkewRows_CUDA(const PolderRows *rows, PetscInt step, PetscInt count[], PolderStream stream)
 {
   const PolderRows A = *rows;
 
-  return PolderCountBits<1>((A.n + step - 1) / step, count, stream, [=] __device__(PetscInt r) { return PolderSkewRow(r * step, &A); });
+  return PolderCountBits<2>((A.n + step - 1) / step, count, stream, [=] __device__(PetscInt r) { return PolderSkewRow(r * step, &A); });
 }

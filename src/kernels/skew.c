@@ -11,9 +11,14 @@ void PolderSoften_Host(const PolderRows *A, PetscReal factor, const PetscScalar 
   for (PetscInt i = 0; i < A->n; ++i) PolderSoftenRow(i, A, factor, soft, c);
 }
 
-void PolderSkewRows_Host(const PolderRows *A, PetscInt step, PetscInt *count)
+void PolderSkewRows_Host(const PolderRows *A, PetscInt step, PetscInt count[])
 {
-  for (PetscInt i = 0; i < A->n; i += step) *count += (PetscInt)PolderSkewRow(i, A);
+  for (PetscInt i = 0; i < A->n; i += step) {
+    const PetscInt bits = (PetscInt)PolderSkewRow(i, A);
+
+    count[0] += bits & 1;
+    count[1] += bits >> 1;
+  }
 }
 
 /* ptr[] and row[] <- the rows of the entries of each column, ascending */

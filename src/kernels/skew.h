@@ -9,6 +9,7 @@
 
 /* A difference of partners above this part of the largest entry of the row is neither rounding nor harmless */
 #define POLDER_SKEW 1e-8
+#define POLDER_JUMP 2
 
 /*
   s[k] <- entry k of S; mean[i] <- the sum of row i of S, where that of A is sum[i], unless both are NULL; *missing += the number of rows with an entry whose
@@ -26,9 +27,12 @@ POLDER_LAUNCHER int PolderSymmetricPart_CUDA(const PolderRows *A, const PetscRea
 */
 PETSC_INTERN void   PolderSoften_Host(const PolderRows *A, PetscReal factor, const PetscScalar soft[], PetscScalar c[]);
 POLDER_LAUNCHER int PolderSoften_CUDA(const PolderRows *A, PetscReal factor, const PetscScalar soft[], PetscScalar c[], PolderStream stream);
-/* *count += the number of rows 0, step, 2 step, ... in which an entry differs from its partner by more than rounding */
-PETSC_INTERN void   PolderSkewRows_Host(const PolderRows *A, PetscInt step, PetscInt *count);
-POLDER_LAUNCHER int PolderSkewRows_CUDA(const PolderRows *A, PetscInt step, PetscInt *count, PolderStream stream);
+/*
+  Of rows 0, step, 2 step, ...: count[0] += the number of those in which an entry differs from its partner by more than rounding; count[1] += of those in which
+  one is more than POLDER_JUMP times its partner, or the other way round, with the same sign
+*/
+PETSC_INTERN void   PolderSkewRows_Host(const PolderRows *A, PetscInt step, PetscInt count[]);
+POLDER_LAUNCHER int PolderSkewRows_CUDA(const PolderRows *A, PetscInt step, PetscInt count[], PolderStream stream);
 /*
   Host only. C <- A with a zero for each missing partner: ptr[n + 1], and col[] and val[] with space for twice the entries of A; work[n + 1 + entries].
   Sets C->nz

@@ -59,10 +59,11 @@ POLDER_PAIR void PolderSoftenRow(PetscInt i, const PolderRows *A, PetscReal fact
   if (diagonal >= 0) c[diagonal] += change;
 }
 
-/* Does an entry of row i differ from its partner by more than rounding of the largest entry? */
+/* Bit 0: an entry of row i differs from its partner by more than rounding of the largest entry; bit 1: their ratio is large */
 POLDER_PAIR unsigned PolderSkewRow(PetscInt i, const PolderRows *A)
 {
   PetscReal largest = 0, most = 0;
+  unsigned  jumps = 0;
 
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
     const PetscInt  at = PolderRowFind(A->j[k], i, A);
@@ -70,6 +71,7 @@ POLDER_PAIR unsigned PolderSkewRow(PetscInt i, const PolderRows *A)
 
     largest = PolderLarger(largest, PolderSize(a));
     most    = PolderLarger(most, PolderSize(a - b));
+    if (a * b > 0 && (a / b > POLDER_JUMP || b / a > POLDER_JUMP)) jumps = 2;
   }
-  return most > POLDER_SKEW * largest;
+  return jumps | (most > POLDER_SKEW * largest);
 }

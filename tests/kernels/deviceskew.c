@@ -31,7 +31,7 @@ static PetscErrorCode RowsCreate(PetscInt n, Rows *A, Rows *d)
 
       if (i != j && (first + 3 * second) % 7 == 2 && i < j) continue;
       A->j[nz] = j;
-      A->a[nz] = i == j ? 5 : -(1 + (first * 13 + second * 7) % 11) * (i % 3 ? 1 : 1 + 0.5 * Number());
+      A->a[nz] = i == j ? 5 : -(1 + (first * 13 + second * 7) % 11) * (i % 3 ? 1 : i % 9 ? 1 + 0.5 * Number() : 7);
       A->sum[i] += PetscRealPart(A->a[nz++]);
     }
   }
@@ -60,7 +60,7 @@ static PetscErrorCode RowsDestroy(Rows *A, Rows *d)
 static PetscErrorCode TestParts(const Rows *A, const Rows *d, PolderStream stream, PetscInt *wrong)
 {
   const PolderRows h = {A->n, A->i, A->j, A->a, A->nz}, D = {A->n, d->i, d->j, d->a, A->nz};
-  PetscInt         zero[2] = {0, 0}, count[2] = {0, 0}, *there;
+  PetscInt         zero[3] = {0}, count[3] = {0}, *there;
   PetscScalar     *s, *c, *ds, *dc;
   PetscReal       *mean, *dmean;
 
@@ -80,7 +80,7 @@ static PetscErrorCode TestParts(const Rows *A, const Rows *d, PolderStream strea
     PolderSkewRows_Host(&h, step, &count[1]);
     PolderLaunch(PolderSkewRows_CUDA(&D, step, there + 1, stream));
   }
-  PetscCall(SameIndices("rows without partners, and with others", 2, count, there, wrong));
+  PetscCall(SameIndices("rows without partners, with others and with jumps", 3, count, there, wrong));
   for (int given = 0; given < 2; ++given) {
     for (PetscInt k = 0; k < A->nz && given; ++k) s[k] *= 0.5; // as an interpolation would have it
     PetscCall(PolderDeviceFree(&ds));

@@ -50,6 +50,9 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   if (!elsewhere) PetscCall(PCPAMGMovedSetUp(pc, &elsewhere));
   if (!elsewhere) {
     PetscCall(PCPAMGCheckSymmetry(pc));
+    PetscCall(PCPAMGScaledSetUp(pc, &elsewhere));
+  }
+  if (!elsewhere) {
     if (!pamg->nlevel) pamg->broad = PETSC_FALSE;
     PetscCall(PCPAMGSetUpLevels(pc));
     PetscCall(PamgJudgeHalf(pc));
@@ -79,7 +82,7 @@ static PetscErrorCode PamgFollow(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
+static PetscErrorCode PamgApplyAny(PC pc, PetscBool transpose, Vec r, Vec z)
 {
   PC_PAMG  *pamg = (PC_PAMG *)pc->data;
   PetscBool failed;
@@ -91,18 +94,28 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
   if (pamg->whole.inner.pc) PetscCall(PCPAMGWholeApply(pc, r, z));
   else if (pamg->moved.inner.pc) PetscCall(PCPAMGMovedApply(pc, r, z));
+  else if (pamg->scaled.inner.pc) PetscCall(PCPAMGScaledApply(pc, transpose, r, z));
   else PetscCall(pamg->setup->apply(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(PamgApplyAny(pc, PETSC_FALSE, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The cycle of a symmetric matrix is its own transpose */
 static PetscErrorCode PCApplyTranspose_PAMG(PC pc, Vec r, Vec z)
 {
+  const PC_PAMG *pamg = (const PC_PAMG *)pc->data;
+
   PetscFunctionBegin;
-  PetscCheck(((PC_PAMG *)pc->data)->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(pamg->symmetric || pamg->scaled.inner.pc, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PC of type pamg has no transpose where the matrix is not symmetric: use a KSP that does not ask for it, such as gmres, bcgs or idrs");
-  PetscCall(PCApply_PAMG(pc, r, z));
+  PetscCall(PamgApplyAny(pc, PETSC_TRUE, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,6 +188,7 @@ static PetscErrorCode PCReset_PAMG(PC pc)
   PetscCall(PCPAMGFree(pamg));
   PetscCall(PCPAMGWholeFree(pamg));
   PetscCall(PCPAMGMovedFree(pamg));
+  PetscCall(PCPAMGScaledFree(pamg));
   pamg->uncoloured = pamg->chains = pamg->onesided = pamg->whole.unsuited = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -252,7 +266,7 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (PamgGetInner(pamg)) {
-    PetscCall((pamg->whole.inner.pc ? PCPAMGWholeView : PCPAMGMovedView)(pc, viewer));
+    PetscCall((pamg->whole.inner.pc ? PCPAMGWholeView : pamg->moved.inner.pc ? PCPAMGMovedView : PCPAMGScaledView)(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (pamg->nlevel)
@@ -329,7 +343,7 @@ static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, cons
 static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOptionsObject)
 {
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
-  PetscBool changed = PETSC_FALSE, grids = pamg->grids;
+  PetscBool changed = PETSC_FALSE, grids = pamg->grids, scales = pamg->scales;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
            precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype,
            lines = pamg->wantlines < 0 ? 2 : pamg->wantlines, repartition = pamg->wantrepartition < 0 ? 2 : pamg->wantrepartition;
@@ -378,7 +392,10 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of an aggregate, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa,
                      &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_grid", "Levels that are grids are coarsened by boxes, without pairs", "PCPAMG", grids, &grids, NULL));
-  if (grids != pamg->grids) changed = PETSC_TRUE;
+  PetscCall(PetscOptionsBool("-pc_pamg_scale_rows", "Rows are multiplied by factors that make the matrix symmetric, where there are such", "PCPAMG", scales,
+                             &scales, NULL));
+  if (grids != pamg->grids || scales != pamg->scales) changed = PETSC_TRUE;
+  pamg->scales = scales;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_eliminate", "Most neighbours of rows that are eliminated where chains and trees are many, 0: none",
                         PETSC_DECIDE, PAMG_ELIMINATE, &pamg->wanteliminate, &changed));
   pamg->grids = grids;
@@ -414,6 +431,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_lines <auto> (no,yes,auto)    - one pass a level and linear interpolation along lines of strong couplings; auto: where many rows lie in such lines
 .  -pc_pamg_eliminate <3 or 0>            - most neighbours of rows that are eliminated exactly, where many rows belong to chains or trees; 0 (GPUs): none
 .  -pc_pamg_quality <16>                  - largest two-grid condition number of an aggregate; 0: any
+.  -pc_pamg_scale_rows <true>             - rows are multiplied by factors that make the matrix symmetric, where there are such
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <automatic>      - maximum number of rows of the last level; automatic: 400, on a device 1100 below levels of pairs
@@ -430,6 +448,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    The matrix is any AIJ type with a positive diagonal, symmetric positive (semi-)definite, or one of convection and diffusion without positive couplings, with
    `KSPGMRES`, `KSPBCGS` or `KSPIDRS`. The aggregates are then those of its symmetric part. On the next level couplings are softer than in P^T A P, but never
    positive. There is no transpose.
+
+   Where A = D^-1 S with a symmetric matrix S and a diagonal matrix D that jumps from row to row, the levels are those of S, and an apply multiplies r by D first.
 
    V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
    steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
@@ -503,6 +523,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->unit              = 1;
   pamg->reuse             = PETSC_TRUE;
   pamg->grids             = PETSC_TRUE;
+  pamg->scales            = PETSC_TRUE;
   pc->data                = (void *)pamg;
   pc->ops->setup          = PCSetUp_PAMG;
   pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;

@@ -245,6 +245,13 @@ typedef struct {
   PetscReal  before, after; /* the part of the couplings that is to rows of other processes */
 } PamgMoved;
 
+/* Rows that become symmetric when they are multiplied by d: the product, and a PC for it */
+typedef struct {
+  Vec       d;
+  Mat       matrix;
+  PamgInner inner; /* without z */
+} PamgScaled;
+
 /* The options come first, up to place: a PamgInner gets a copy of them */
 typedef struct {
   PetscInt passes, maxlevels, coarselimit, gatherlimit, klevels;
@@ -261,7 +268,7 @@ typedef struct {
   PetscBool     linear;        /* the solver assumes that the preconditioner is linear, and so does not bear rounding in single precision */
   PamgCoarse    coarsetype;
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
-  PetscBool     reuse, grids;
+  PetscBool     reuse, grids, scales;
 
   const PolderPlace    *place; /* where the levels are; the host before the set-up */
   const PamgSetUpSteps *setup; /* the set-up steps of that place */
@@ -291,6 +298,7 @@ typedef struct {
   PetscBool              chains;     /* so do those of a matrix with rows to eliminate */
   PetscBool              tight;      /* chains and trees are many, and the place does not eliminate them: aggregates meet a part of the bound */
   PetscBool              symmetric;  /* the matrix is symmetric to rounding */
+  PetscBool              jumps;      /* if not: some rows have entries far from their partners */
   PetscBool              onesided;   /* and those of one that is not and has entries without a partner */
   PamgSkew               skew;       /* of a level during aggregation */
   PetscBool              warned[3];  /* warnings already given: K-cycle in a method that is not flexible, not symmetric, blocks */
@@ -305,12 +313,13 @@ typedef struct {
   PetscInt               nsetup, nrefresh;
   PamgWhole              whole;
   PamgMoved              moved;
+  PamgScaled             scaled;
 } PC_PAMG;
 
 /* The PC that has the levels in place of this one; NULL: there is none */
 static inline PC PamgGetInner(const PC_PAMG *pamg)
 {
-  return pamg->whole.inner.pc ? pamg->whole.inner.pc : pamg->moved.inner.pc;
+  return pamg->whole.inner.pc ? pamg->whole.inner.pc : pamg->moved.inner.pc ? pamg->moved.inner.pc : pamg->scaled.inner.pc;
 }
 
 /*
@@ -385,8 +394,8 @@ PETSC_INTERN PetscErrorCode PCPAMGWarn(PC, int which, const char text[]);
 PETSC_INTERN PetscErrorCode PCPAMGPreSolve(PC, KSP, Vec b, Vec x);
 
 /* pamginner.c */
-/* Sets up *inner, made if it is NULL, for the rows A; *failed: it refuses them on some process. Collective over pc */
-PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, PC *inner, PetscBool *failed);
+/* Sets up *inner, made if it is NULL, for the rows A; scaled: these have been scaled already; *failed: it refuses them on some process. Collective over pc */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, PetscBool scaled, PC *inner, PetscBool *failed);
 /* What says in an apply that the matrix is that of the set-up */
 PETSC_INTERN PetscErrorCode PCPAMGInnerKeys(PC);
 PETSC_INTERN PetscErrorCode PCPAMGFreeInner(PamgInner *);
@@ -398,6 +407,14 @@ PETSC_INTERN PetscErrorCode PCPAMGMovedSetUp(PC, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCPAMGMovedApply(PC, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGMovedView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCPAMGMovedFree(PC_PAMG *);
+
+/* pamgscaled.c: rows of a symmetric matrix times factors */
+/* Where the matrix is not symmetric: sets up a PC for its rows times factors; *done = PETSC_FALSE, and there is none, on all processes: there are no such
+   factors, or PCPAMGCheckSymmetry() has found that none are needed. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGScaledSetUp(PC, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCPAMGScaledApply(PC, PetscBool transpose, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGScaledView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCPAMGScaledFree(PC_PAMG *);
 
 /* pamgwhole.c: small matrices on several GPUs */
 /* Sets up the PC of each process for all rows; *done = PETSC_FALSE, and there is none, on all processes: the matrix is to be set up in parts. Collective */

@@ -5,7 +5,7 @@
 #include <petsc/private/pcimpl.h>
 
 /* A PC with the options of this one, which tells the user what there is to tell */
-static PetscErrorCode PamgCreateInner(PC pc, MPI_Comm comm, PC *inner)
+static PetscErrorCode PamgCreateInner(PC pc, MPI_Comm comm, PetscBool scaled, PC *inner)
 {
   PC_PAMG    *own;
   const char *prefix;
@@ -20,11 +20,13 @@ static PetscErrorCode PamgCreateInner(PC pc, MPI_Comm comm, PC *inner)
   own = (PC_PAMG *)(*inner)->data;
   PetscCall(PetscMemcpy(own, pc->data, offsetof(PC_PAMG, place)));
   own->wantrepartition = 0;
+  own->scales          = (PetscBool)(own->scales && !scaled);
+  own->linear          = (PetscBool)(own->linear || scaled); // most solvers for matrices that are not symmetric take it so
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(own->warned); ++k) own->warned[k] = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, PC *inner, PetscBool *failed)
+PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, PetscBool scaled, PC *inner, PetscBool *failed)
 {
   PC_PAMG       *pamg = (PC_PAMG *)pc->data, *own;
   PCFailedReason reason;
@@ -32,7 +34,7 @@ PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, PC *inner, PetscBool *failed)
   PetscOptions   options;
 
   PetscFunctionBegin;
-  if (!*inner) PetscCall(PamgCreateInner(pc, PetscObjectComm((PetscObject)A), inner));
+  if (!*inner) PetscCall(PamgCreateInner(pc, PetscObjectComm((PetscObject)A), scaled, inner));
   own        = (PC_PAMG *)(*inner)->data;
   own->reuse = pamg->reuse;
   PetscCall(PetscObjectGetOptions((PetscObject)pc, &options));

@@ -20,9 +20,10 @@ PetscErrorCode PCPAMGWarn(PC pc, int which, const char text[])
 /* The PC that has the levels */
 static PC PamgWithLevels(PC pc)
 {
-  const PC inner = PamgGetInner((PC_PAMG *)pc->data);
+  PC inner;
 
-  return inner ? inner : pc;
+  while ((inner = PamgGetInner((PC_PAMG *)pc->data))) pc = inner;
+  return pc;
 }
 
 /* Residuals far from one could leave the range of single precision before they meet the tolerance: then they are taken in units near the right-hand side */

@@ -12,26 +12,31 @@
 /* New values are compared with their partners in so many rows of a process */
 #define PAMG_SKEW_SAMPLE 4096
 
-/* Have the entries of `most` rows of a process, or some more, the values of their partners, as far as these are in its diagonal block? */
+/*
+  Have the entries of `most` rows of a process, or some more, the values of their partners, as far as these are in its diagonal block?
+  pamg->jumps: one of them is far from that
+*/
 static PetscErrorCode PamgCompareRows(PC pc, PetscInt most, PetscBool *symmetric)
 {
-  const PetscInt        none = 0;
+  PC_PAMG              *pamg    = (PC_PAMG *)pc->data;
+  const PetscInt        none[2] = {0, 0};
   const PamgSetUpSteps *steps;
   PolderCSR             csr;
   PolderRows            A;
-  PetscInt              mine, *there;
-  PetscMPIInt           skew;
+  PetscInt              mine[2], *there;
+  PetscMPIInt           any[2];
 
   PetscFunctionBegin;
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
   A = PolderOwnRows(&csr);
-  PetscCall(PolderPlaceUpload(steps->place, sizeof(none), &none, &there));
+  PetscCall(PolderPlaceUpload(steps->place, sizeof(none), none, &there));
   PolderRun(steps->place, PolderSkewRows, &A, 1 + A.n / most, there);
-  PetscCall(PolderPlaceFetch(steps->place, sizeof(mine), &there, &mine));
+  PetscCall(PolderPlaceFetch(steps->place, sizeof(mine), &there, mine));
   PetscCall(steps->restorerows(pc->pmat, &csr));
-  skew = mine > 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &skew, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *symmetric = (PetscBool)!skew;
+  for (int k = 0; k < 2; ++k) any[k] = mine[k] > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  *symmetric  = (PetscBool)!any[0];
+  pamg->jumps = (PetscBool)(any[1] > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

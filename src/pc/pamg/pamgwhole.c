@@ -3,6 +3,7 @@
   vectors asks for that PC; for others each apply gathers r.
 */
 #include "pamgimpl.h"
+#include "deflation/deflationlabels.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -12,6 +13,8 @@
   the last two: the coarse levels do nothing but exchange, but the whole matrix has to be gathered
 */
 #define PAMG_WHOLE 1800000
+/* Up to so many where the order of the rows has nothing to do with the graph: each product then exchanges as much as a gather, and the hosts would move rows */
+#define PAMG_WHOLE_SCATTERED 20000000
 
 PetscErrorCode PCPAMGWholeFree(PC_PAMG *pamg)
 {
@@ -31,7 +34,7 @@ static PetscErrorCode PamgSetUpWhole(PC pc, PetscBool *done)
   PetscMPIInt host;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGSetUpInner(pc, PolderWholeMat(whole->matrix), &whole->inner.pc, &failed));
+  PetscCall(PCPAMGSetUpInner(pc, PolderWholeMat(whole->matrix), PETSC_FALSE, &whole->inner.pc, &failed));
   host = !((PC_PAMG *)whole->inner.pc->data)->place->device;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   whole->unsuited = (PetscBool)(!failed && host);
@@ -39,15 +42,32 @@ static PetscErrorCode PamgSetUpWhole(PC pc, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PamgWantsWhole(PC pc, PetscBool *wants)
+{
+  const PC_PAMG *pamg = (const PC_PAMG *)pc->data;
+  PetscReal      outside;
+
+  PetscFunctionBegin;
+  *wants = PETSC_FALSE;
+  if (pamg->matching == PAMG_GREEDY || pamg->whole.unsuited) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatWantsWhole(pc->pmat, PAMG_WHOLE, wants));
+  if (*wants || !pamg->wantrepartition) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatWantsWhole(pc->pmat, PAMG_WHOLE_SCATTERED, wants));
+  if (!*wants) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatShareOutside(pc->pmat, &outside));
+  *wants = (PetscBool)(outside > POLDER_SCATTERED);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGWholeSetUp(PC pc, PetscBool *done)
 {
   PC_PAMG   *pamg  = (PC_PAMG *)pc->data;
   PamgWhole *whole = &pamg->whole;
-  PetscBool  wants = PETSC_FALSE;
+  PetscBool  wants;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (pamg->matching != PAMG_GREEDY && !whole->unsuited) PetscCall(PolderMatWantsWhole(pc->pmat, PAMG_WHOLE, &wants));
+  PetscCall(PamgWantsWhole(pc, &wants));
   PetscCall(PolderWholeDestroy(&whole->matrix));
   if (wants) PetscCall(PolderMatGetWhole(pc->pmat, &whole->matrix));
   if (whole->matrix) PetscCall(PamgSetUpWhole(pc, done));

@@ -101,6 +101,8 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
   SetOf(f, 30, name, choices);
   Named("reuse");
   SetOf(f, 20, name, Bools);
+  Named("scale_rows");
+  SetOf(f, 20, name, Bools);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(reals); ++k) {
     Named(reals[k]);
     SetReal(f, 12, name, 0, bounds[k]);
