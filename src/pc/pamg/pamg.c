@@ -449,7 +449,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    `KSPGMRES`, `KSPBCGS` or `KSPIDRS`. The aggregates are then those of its symmetric part. On the next level couplings are softer than in P^T A P, but never
    positive. There is no transpose.
 
-   Where A = D^-1 S with a symmetric matrix S and a diagonal matrix D that jumps from row to row, the levels are those of S, and an apply multiplies r by D first.
+   Where A = D^-1 S with a symmetric matrix S and a diagonal matrix D that jumps from row to row, the levels are those of S, and an apply multiplies r by D
+   first.
 
    V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
    steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
