@@ -43,6 +43,8 @@ problem "$plane^2, circles, Peclet 100, central differences" -dim 2 -n "$plane" 
 problem "$plane^2, cells at the walls a thousandth, circles, Peclet 100" -dim 2 -n "$plane" -peclet 100 -circles -upwind -stretch 1000,1000
 for peclet in 10 1000; do problem "$cube^3, circles, Peclet $peclet" -n "$cube" -peclet $peclet -circles -upwind; done
 problem "$cube^3, along the diagonal, Peclet 30, central differences" -n "$cube" -peclet 30
+problem "$cube^3, bubbles of 1e3, rows over the coefficients" -n "$cube" -bubbles 2 -contrast 1e3 -shift 1e-6 -divided
+problem "$cube^3, log-normal (sigma 3), rows over the coefficients" -n "$cube" -lognormal 3 -divided
 for peclet in 1 100 1000; do problem "50,000 points, Peclet $peclet" -points 50000 -shift 1e-3 -peclet $peclet -upwind; done
 insert "convection$device" "$out"
 cat "$out"

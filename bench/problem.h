@@ -14,6 +14,7 @@ typedef struct {
   PetscReal weight[3];           /* of the couplings in each direction */
   PetscReal stretch[3], mean[3]; /* of the lengths of cells: the one in the middle over that at the walls, and their mean before they are scaled to one */
   PetscReal wind[3];             /* of the convection in each direction, times peclet */
+  PetscBool divided;             /* rows are divided by the coefficients of their cells */
   PetscBool circles, upwind;     /* in closed circles instead of along the diagonal; by upwind instead of central differences */
   PetscReal reaction;            /* r of -laplace u + v . grad u - r u on the unit cube */
   PetscInt  points;              /* > 0: no grid, but so many random points */
@@ -92,6 +93,7 @@ static inline PetscErrorCode GetProblem(Problem *p)
   PetscCheck(p->correlation > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-correlation is a number of cells, not %" PetscInt_FMT, p->correlation);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-peclet", &p->peclet, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-divided", &p->divided, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-circles", &p->circles, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-upwind", &p->upwind, NULL));
   PetscFunctionReturn(0);
@@ -221,6 +223,7 @@ static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], Pets
       diagonal += p->weight[d] * kappa * volume / PetscSqr(CellLength(p, d, at[d])) * (p->walls + (p->upwind ? PetscMax(0, -out) : 0));
   }
   val[main] = diagonal;
+  for (PetscInt k = 0; k < nz && p->divided; ++k) val[k] /= kappa;
   return nz;
 }
 

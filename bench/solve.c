@@ -12,7 +12,7 @@ static char
            "     -shuffle : in a random numbering\n"
            "  -rhs smooth|ones|random|image : a product of cosines (default), ones, uniform numbers around zero, or A times ones\n"
            "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
-           "  -circles : in closed circles instead; -upwind : by upwind differences\n"
+           "  -circles : in closed circles instead; -upwind : by upwind differences; -divided : rows over the coefficients of their cells\n"
            "  -wind <x,y,z> : factors of -peclet in each direction of a grid; -reaction <r> : -laplace u + v . grad u - r u, on n^dim cells\n"
            "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
            "  -products <k> : no solves, but k products with the matrix; the time of the first one counts as set-up\n"
@@ -245,13 +245,13 @@ static PetscErrorCode Rebuild(KSP ksp, Mat B, Vec b, Vec values, Vec levelset, P
   PetscFunctionReturn(0);
 }
 
-/* What a program would tell of a matrix without convection: that it is symmetric and definite, its level set and its null space */
+/* What a program would tell of a matrix without convection, whose rows are not divided: that it is symmetric and definite, its level set and its null space */
 static PetscErrorCode SetProperties(const Problem *p, Vec levelset, Mat B)
 {
   MatNullSpace constant;
 
   PetscFunctionBeginUser;
-  if (p->peclet != 0) PetscFunctionReturn(0);
+  if (p->peclet != 0 || p->divided) PetscFunctionReturn(0);
   PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
   PetscCall(MatSetOption(B, MAT_SPD_ETERNAL, PETSC_TRUE));

@@ -11,7 +11,7 @@
 /* Rows that are looked at first: most matrices that are not symmetric have no such D, and so many rows tell */
 #define PAMG_SCALE_SAMPLE 4096
 /* The largest ratio of two factors. In streams of constant velocity they grow from cell to cell without end */
-#define PAMG_SCALE_RANGE 1e8
+#define PAMG_SCALE_RANGE 1e14
 
 /* An entry of row i of this process in a column of another one, times the factor of row i over that of the root of its set; the number of the root */
 typedef struct {
