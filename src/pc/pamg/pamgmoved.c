@@ -30,7 +30,7 @@ PetscErrorCode PCPAMGMovedFree(PC_PAMG *pamg)
 static PetscErrorCode PamgWantsMove(PC pc, PetscBool *wants)
 {
   PC_PAMG       *pamg = (PC_PAMG *)pc->data;
-  const PetscInt N = pc->pmat->rmap->N, gather = pamg->gatherlimit >= 0 ? pamg->gatherlimit : PAMG_GATHER_HOST;
+  const PetscInt N = pc->pmat->rmap->N, least = PetscMax(pamg->gatherlimit, PAMG_GATHER_HOST);
   PetscMPIInt    size;
 
   PetscFunctionBegin;
@@ -38,7 +38,7 @@ static PetscErrorCode PamgWantsMove(PC pc, PetscBool *wants)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size == 1 || !pamg->wantrepartition || N < size) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatShareOutside(pc->pmat, &pamg->moved.before));
-  *wants = (PetscBool)(pamg->wantrepartition > 0 || (N > gather && pamg->moved.before > (N > PAMG_LARGE ? PAMG_SCATTER : POLDER_SCATTERED)));
+  *wants = (PetscBool)(pamg->wantrepartition > 0 || (N > least && pamg->moved.before > (N > PAMG_LARGE ? PAMG_SCATTER : POLDER_SCATTERED)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
