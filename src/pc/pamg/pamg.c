@@ -64,19 +64,16 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
 /* The cycle reads the arrays of the matrix itself. KSPSetReusePreconditioner() cannot keep a set-up whose matrix was destroyed or had another pattern */
 static PetscErrorCode PamgFollow(PC pc)
 {
-  const PC_PAMG   *pamg = (PC_PAMG *)pc->data;
-  PetscObjectId    mat;
-  PetscObjectState pattern;
-  MatType          type;
-  PetscBool        same = PETSC_TRUE;
+  const PC_PAMG *pamg = (PC_PAMG *)pc->data;
+  MatType        type;
+  PetscBool      same, alike = PETSC_TRUE;
 
   PetscFunctionBegin;
   if (!pamg->keys.mat) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
-  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  PetscCall(PCPAMGSamePattern(pc, &same));
   PetscCall(MatGetType(pc->pmat, &type));
-  if (pamg->keys.type[0]) PetscCall(PetscStrcmp(type, pamg->keys.type, &same));
-  if (mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate) same = PETSC_FALSE;
+  if (pamg->keys.type[0]) PetscCall(PetscStrcmp(type, pamg->keys.type, &alike));
+  same = (PetscBool)(same && alike);
   if (same) PetscCall(PCPAMGWholeFollow(pc, &same));
   if (!same) PetscCall(PCSetUp_PAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

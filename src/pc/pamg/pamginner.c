@@ -51,6 +51,19 @@ PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, PetscBool scaled, PC *inner, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCPAMGSamePattern(PC pc, PetscBool *same)
+{
+  const PamgKeys  *keys = &((PC_PAMG *)pc->data)->keys;
+  PetscObjectId    mat;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  *same = (PetscBool)(mat == keys->mat && pattern == keys->nonzerostate);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGInnerKeys(PC pc)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;

@@ -36,9 +36,9 @@ static PetscErrorCode PamgWantsMove(PC pc, PetscBool *wants)
   PetscFunctionBegin;
   *wants = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size == 1 || !pamg->wantrepartition || N < size) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size == 1 || !pamg->wantrepartition || N < size || (pamg->wantrepartition < 0 && N <= least)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatShareOutside(pc->pmat, &pamg->moved.before));
-  *wants = (PetscBool)(pamg->wantrepartition > 0 || (N > least && pamg->moved.before > (N > PAMG_LARGE ? PAMG_SCATTER : POLDER_SCATTERED)));
+  *wants = (PetscBool)(pamg->wantrepartition > 0 || pamg->moved.before > (N > PAMG_LARGE ? PAMG_SCATTER : POLDER_SCATTERED));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,18 +67,17 @@ static PetscErrorCode PamgFindRows(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What pamg asks a matrix for, beside its entries */
-static PetscErrorCode PamgCopyProperties(Mat A, Mat B)
+/* What pamg asks its matrix for, beside entries */
+static PetscErrorCode PamgCopyProperties(PC pc, Mat B)
 {
-  MatNullSpace attached, constants;
-  PetscBool    constant = PETSC_FALSE;
+  MatNullSpace constants = NULL;
+  PetscBool    constant;
 
   PetscFunctionBegin;
-  PetscCall(MatPropagateSymmetryOptions(A, B));
-  PetscCall(MatGetNullSpace(A, &attached));
-  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, NULL, NULL));
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)B), constant, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(B, constant ? constants : NULL));
+  PetscCall(MatPropagateSymmetryOptions(pc->pmat, B));
+  PetscCall(PCPAMGHasConstant(pc, &constant));
+  if (constant) PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)B), PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(B, constants));
   PetscCall(MatNullSpaceDestroy(&constants));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -96,28 +95,26 @@ static PetscErrorCode PamgMoveRows(PC pc)
   if (moved->matrix) PetscCall(MatCreateSubMatrix(A, rows, rows, MAT_REUSE_MATRIX, &moved->matrix));
   else {
     PetscCall(MatCreateSubMatrix(A, rows, rows, MAT_INITIAL_MATRIX, &moved->matrix));
+    PetscCall(PolderMatShareOutside(moved->matrix, &moved->after));
     PetscCall(MatCreateVecs(moved->matrix, &moved->inner.r, &moved->inner.z));
     PetscCall(MatCreateVecs(A, &template, NULL));
     PetscCall(VecScatterCreate(template, rows, moved->inner.r, NULL, &moved->scatter));
     PetscCall(VecDestroy(&template));
   }
-  PetscCall(PamgCopyProperties(A, moved->matrix));
+  PetscCall(PamgCopyProperties(pc, moved->matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGMovedSetUp(PC pc, PetscBool *done)
 {
-  PC_PAMG         *pamg  = (PC_PAMG *)pc->data;
-  PamgMoved       *moved = &pamg->moved;
-  PetscObjectId    mat;
-  PetscObjectState pattern;
-  PetscBool        wants, failed;
+  PC_PAMG   *pamg  = (PC_PAMG *)pc->data;
+  PamgMoved *moved = &pamg->moved;
+  PetscBool  same, wants, failed;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
-  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  if (!moved->rows || mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate) {
+  PetscCall(PCPAMGSamePattern(pc, &same));
+  if (!same) { // the pattern alone decides
     PetscCall(PCPAMGMovedFree(pamg));
     PetscCall(PamgWantsMove(pc, &wants));
     if (wants) PetscCall(PamgFindRows(pc));
@@ -129,7 +126,6 @@ PetscErrorCode PCPAMGMovedSetUp(PC pc, PetscBool *done)
     PetscCall(PCPAMGMovedFree(pamg));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderMatShareOutside(moved->matrix, &moved->after));
   PetscCall(PCPAMGFree(pamg)); // the levels of a set-up without moving
   PetscCall(PCPAMGInnerKeys(pc));
   PetscCall(PetscInfo(pc, "%g of the couplings were to other processes, %g after rows have been moved\n", (double)moved->before, (double)moved->after));

@@ -227,19 +227,17 @@ static PetscErrorCode PamgSetUpScaled(PC pc, PetscBool *symmetric, PetscBool *fa
 
 PetscErrorCode PCPAMGScaledSetUp(PC pc, PetscBool *done)
 {
-  PC_PAMG         *pamg   = (PC_PAMG *)pc->data;
-  PamgScaled      *scaled = &pamg->scaled;
-  PetscObjectId    mat;
-  PetscObjectState pattern;
-  PetscBool        symmetric = PETSC_FALSE, failed = PETSC_FALSE;
+  PC_PAMG        *pamg   = (PC_PAMG *)pc->data;
+  PamgScaled     *scaled = &pamg->scaled;
+  const PetscBool wants  = (PetscBool)(!pamg->symmetric && pamg->scales && pamg->jumps);
+  PetscBool       same, symmetric = PETSC_FALSE, failed = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
-  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
   *done = PETSC_FALSE;
-  if (pamg->nlevel && mat == pamg->keys.mat && pattern == pamg->keys.nonzerostate) PetscFunctionReturn(PETSC_SUCCESS); // new values keep the levels
-  if (pamg->symmetric || !pamg->scales || !pamg->jumps || mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate) PetscCall(PCPAMGScaledFree(pamg));
-  if (pamg->symmetric || !pamg->scales || !pamg->jumps) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGSamePattern(pc, &same));
+  if (pamg->nlevel && same) PetscFunctionReturn(PETSC_SUCCESS); // new values keep the levels
+  if (!wants || !same) PetscCall(PCPAMGScaledFree(pamg));
+  if (!wants) PetscFunctionReturn(PETSC_SUCCESS);
   if (scaled->d) PetscCall(PamgSetUpScaled(pc, &symmetric, &failed)); // new values mostly have the factors of the old ones
   if (!symmetric && !failed) {
     PetscCall(PCPAMGScaledFree(pamg)); // levels of what is not symmetric would be kept

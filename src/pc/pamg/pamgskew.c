@@ -69,14 +69,11 @@ static PetscErrorCode PamgCompareAll(PC pc, PetscBool declared, PetscBool *symme
 /* Are there levels of this matrix that new values keep? */
 static PetscErrorCode PamgKeepsLevels(PC pc, PetscBool *keeps)
 {
-  const PC_PAMG   *pamg = (PC_PAMG *)pc->data;
-  PetscObjectId    mat;
-  PetscObjectState pattern;
+  const PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
-  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  *keeps = (PetscBool)(pamg->nlevel > 0 && pamg->reuse && mat == pamg->keys.mat && pattern == pamg->keys.nonzerostate);
+  PetscCall(PCPAMGSamePattern(pc, keeps));
+  *keeps = (PetscBool)(*keeps && pamg->nlevel > 0 && pamg->reuse);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

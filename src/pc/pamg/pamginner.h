@@ -1,0 +1,72 @@
+/* Pairwise-aggregation multigrid: matrices whose levels are those of other rows, which a PC of its own has. */
+#pragma once
+
+#include "mat/whole.h"
+#include <petscpc.h>
+
+typedef struct _PC_PAMG PC_PAMG;
+
+/* A PC that has the levels, of rows that are elsewhere, and vectors of these rows; NULL: there is none */
+typedef struct {
+  PC  pc;
+  Vec r, z;
+} PamgInner;
+
+/* Small matrices on several GPUs: the rows of all processes on each of them, and a PC of this process for these */
+typedef struct {
+  PolderWhole      matrix;
+  PamgInner        inner;
+  PetscObjectState state;    /* of the parallel matrix */
+  PetscBool        unsuited; /* the levels would be on the host, until the options or the PC are reset */
+} PamgWhole;
+
+/* Rows whose neighbours are mostly on other processes: each process gets others, and a PC of all processes has the levels of these */
+typedef struct {
+  IS         rows; /* the numbers of those of this process in the matrix of the program */
+  Mat        matrix;
+  PamgInner  inner;
+  VecScatter scatter;       /* from vectors of the program to inner.r */
+  PetscReal  before, after; /* the part of the couplings that is to rows of other processes */
+} PamgMoved;
+
+/* Rows that become symmetric when they are multiplied by d: the product, and a PC for it */
+typedef struct {
+  Vec       d;
+  Mat       matrix;
+  PamgInner inner; /* without z */
+} PamgScaled;
+
+/* pamginner.c */
+/* Sets up *inner, made if it is NULL, for the rows A; scaled: these have been scaled already; *failed: it refuses them on some process. Collective over pc */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, PetscBool scaled, PC *inner, PetscBool *failed);
+/* Has pc->pmat the pattern that the levels, or those of the PC in its place, were made for? */
+PETSC_INTERN PetscErrorCode PCPAMGSamePattern(PC, PetscBool *same);
+/* What says in an apply that the matrix is that of the set-up */
+PETSC_INTERN PetscErrorCode PCPAMGInnerKeys(PC);
+PETSC_INTERN PetscErrorCode PCPAMGFreeInner(PamgInner *);
+
+/* pamgmoved.c: rows whose neighbours are mostly on other processes */
+/* Sets up a PC for rows of other places; *done = PETSC_FALSE, and there is none, on all processes: the rows are to stay. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGMovedSetUp(PC, PetscBool *done);
+/* z = M^-1 r */
+PETSC_INTERN PetscErrorCode PCPAMGMovedApply(PC, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGMovedView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCPAMGMovedFree(PC_PAMG *);
+
+/* pamgscaled.c: rows of a symmetric matrix times factors */
+/* Where the matrix is not symmetric: sets up a PC for its rows times factors; *done = PETSC_FALSE, and there is none, on all processes: there are no such
+   factors, or PCPAMGCheckSymmetry() has found that none are needed. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGScaledSetUp(PC, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCPAMGScaledApply(PC, PetscBool transpose, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGScaledView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCPAMGScaledFree(PC_PAMG *);
+
+/* pamgwhole.c: small matrices on several GPUs */
+/* Sets up the PC of each process for all rows; *done = PETSC_FALSE, and there is none, on all processes: the matrix is to be set up in parts. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGWholeSetUp(PC, PetscBool *done);
+/* The rows of all processes follow new values of the matrix in a kept set-up; *holds = PETSC_FALSE: another set-up is needed */
+PETSC_INTERN PetscErrorCode PCPAMGWholeFollow(PC, PetscBool *holds);
+/* z = M^-1 r */
+PETSC_INTERN PetscErrorCode PCPAMGWholeApply(PC, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGWholeView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCPAMGWholeFree(PC_PAMG *);
