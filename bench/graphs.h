@@ -1,4 +1,4 @@
-/* The rows of the benchmarks' problems: grids, a power grid, linear elements on jittered tetrahedra, random points. Of a graph each process makes the whole. */
+/* The rows of the benchmarks' problems: grids, a power grid, elements of degree one, random points. Of a graph each process makes the whole. */
 #pragma once
 
 #include "points.h"
@@ -172,20 +172,96 @@ static void TetrahedraCell(const Problem *p, PetscReal jitter, const PetscInt at
   }
 }
 
-/* Linear elements for -div(k grad u) on n^3 nodes that are moved by up to -jitter of a cell; k jumps between boxes of a quarter; u = 0 on one face */
-static inline PetscErrorCode TetrahedraRows(Problem *p, Rows *rows)
+/* Adds the trilinear element of a cell of the lattice, which beyond all faces has known values */
+static void Cube(const Problem *p, const PetscInt at[3], PetscReal val[])
 {
-  PetscReal jitter = 0.3, *val;
-  PetscInt *number, *col, at[3];
+  const PetscInt  box   = 4 * (at[0] + 1) / (p->n[0] + 1) + 4 * (at[1] + 1) / (p->n[1] + 1) + 4 * (at[2] + 1) / (p->n[2] + 1);
+  const PetscReal kappa = box % 2 ? p->contrast : 1;
+
+  for (int a = 0; a < 8; ++a) {
+    for (int b = 0; b < 8; ++b) {
+      PetscInt  u = 0, v = 0, k = 0;
+      PetscReal sum = 0;
+
+      for (int d = 2; d >= 0; --d) {
+        const PetscInt y = at[d] + (a >> d & 1), z = at[d] + (b >> d & 1);
+        PetscReal      product = kappa * p->weight[d];
+
+        for (int e = 0; e < 3; ++e) product *= (a ^ b) >> e & 1 ? (e == d ? -1 : 1.0 / 6) : (e == d ? 1 : 1.0 / 3);
+        sum += product;
+        u = u < 0 || y < 0 || y >= p->n[d] ? -1 : u * p->n[d] + y;
+        v = v < 0 || z < 0 || z >= p->n[d] ? -1 : v * p->n[d] + z;
+        k = 3 * k + 1 + z - y;
+      }
+      if (u >= 0 && v >= 0) val[27 * (size_t)u + (size_t)k] += sum;
+    }
+  }
+}
+
+/* The cells of tetrahedra, the first ones beyond one face, or of cubes, beyond all */
+static PetscErrorCode AddCells(const Problem *p, PetscBool cubes, PetscReal val[])
+{
+  const PetscInt first = cubes ? -1 : 0, last = cubes ? 0 : 1;
+  PetscReal      jitter = 0.3;
+  PetscInt       at[3];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-jitter", &jitter, NULL));
+  if (!cubes) PetscCall(PetscOptionsGetReal(NULL, NULL, "-jitter", &jitter, NULL));
+  for (at[2] = first; at[2] < p->n[2] - last; ++at[2]) {
+    for (at[1] = first; at[1] < p->n[1] - last; ++at[1]) {
+      for (at[0] = -1; at[0] < p->n[0] - last; ++at[0]) {
+        if (cubes) Cube(p, at, val);
+        else TetrahedraCell(p, jitter, at, val);
+      }
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+/* -u'' in each direction by differences of fourth order, u = 0 beyond the walls */
+static inline PetscErrorCode FourthRows(Problem *p, Rows *rows)
+{
+  static const PetscReal weight[3] = {30.0 / 12, -16.0 / 12, 1.0 / 12};
+  const PetscInt         width = 5 * p->dim, stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
+  PetscInt              *number, *col;
+  PetscReal             *val;
+
+  PetscFunctionBeginUser;
+  PetscCall(NumberNodes(p, &number));
+  PetscCall(PetscCalloc1(width * p->N, &col));
+  PetscCall(PetscCalloc1(width * p->N, &val));
+  for (PetscInt i = 0; i < p->N; ++i) {
+    for (int d = 0; d < p->dim; ++d) {
+      for (int s = -2; s <= 2; ++s) {
+        const PetscInt y = i / stride[d] % p->n[d] + s, k = width * i + (s ? 5 * d + s + 2 : 2);
+
+        if (y < 0 || y >= p->n[d]) continue;
+        col[k] = i + s * stride[d];
+        val[k] += p->weight[d] * weight[PetscAbsInt(s)];
+      }
+    }
+  }
+  PetscCall(NumberedRows(p, number, width, col, val, rows));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(val));
+  PetscCall(PetscFree(number));
+  PetscFunctionReturn(0);
+}
+
+/*
+  Linear elements for -div(k grad u) on n^3 nodes; k jumps between boxes of a quarter. Tetrahedra, whose nodes are moved by up to -jitter of a cell, with u = 0
+  on one face, or cubes, with u = 0 on all
+*/
+static inline PetscErrorCode ElementRows(Problem *p, PetscBool cubes, Rows *rows)
+{
+  PetscReal *val;
+  PetscInt  *number, *col;
+
+  PetscFunctionBeginUser;
   PetscCall(NumberNodes(p, &number));
   PetscCall(PetscMalloc1(27 * p->N, &col));
   PetscCall(PetscCalloc1(27 * p->N, &val));
-  for (at[2] = 0; at[2] < p->n[2] - 1; ++at[2])
-    for (at[1] = 0; at[1] < p->n[1] - 1; ++at[1])
-      for (at[0] = -1; at[0] < p->n[0] - 1; ++at[0]) TetrahedraCell(p, jitter, at, val);
+  PetscCall(AddCells(p, cubes, val));
   for (PetscInt i = 0; i < p->N; ++i)
     for (PetscInt k = 0; k < 27; ++k) col[27 * i + k] = i + k % 3 - 1 + p->n[0] * (k / 3 % 3 - 1 + p->n[1] * (k / 9 - 1));
   PetscCall(NumberedRows(p, number, 27, col, val, rows));
@@ -261,7 +337,7 @@ static inline PetscErrorCode ProblemRows(Problem *p, Rows *rows)
 {
   PetscFunctionBeginUser;
   if (p->points) PetscCall(PointRows(p, rows));
-  else if (p->graph) PetscCall(p->graph == 1 ? PowerGridRows(p, rows) : TetrahedraRows(p, rows));
+  else if (p->graph) PetscCall(p->graph == 1 ? PowerGridRows(p, rows) : p->graph == 4 ? FourthRows(p, rows) : ElementRows(p, (PetscBool)(p->graph == 3), rows));
   else PetscCall(GridRows(p, rows));
   PetscFunctionReturn(0);
 }

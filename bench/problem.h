@@ -33,7 +33,7 @@ static inline PetscReal CellLength(const Problem *p, PetscInt d, PetscInt k)
 static inline PetscErrorCode GetProblem(Problem *p)
 {
   const char *const walls[]  = {"half", "whole", "Walls", "", NULL};
-  const char *const graphs[] = {"none", "power", "tetrahedra", "Graphs", "", NULL};
+  const char *const graphs[] = {"none", "power", "tetrahedra", "cubes", "fourth", "Graphs", "", NULL};
   PetscInt          n = 64, nxy[2], two = 2, three = 3, lines = PETSC_DECIDE;
   PetscEnum         wall = (PetscEnum)0, graph = (PetscEnum)0;
 

@@ -52,6 +52,7 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
     PetscCall(PCPAMGCheckSymmetry(pc));
     PetscCall(PCPAMGScaledSetUp(pc, &elsewhere));
   }
+  if (!elsewhere) PetscCall(PCPAMGStarSetUp(pc, &elsewhere));
   if (!elsewhere) {
     if (!pamg->nlevel) pamg->broad = PETSC_FALSE;
     PetscCall(PCPAMGSetUpLevels(pc));
@@ -92,6 +93,7 @@ static PetscErrorCode PamgApplyAny(PC pc, PetscBool transpose, Vec r, Vec z)
   if (pamg->whole.inner.pc) PetscCall(PCPAMGWholeApply(pc, r, z));
   else if (pamg->moved.inner.pc) PetscCall(PCPAMGMovedApply(pc, r, z));
   else if (pamg->scaled.inner.pc) PetscCall(PCPAMGScaledApply(pc, transpose, r, z));
+  else if (pamg->star.inner.pc) PetscCall(PCPAMGStarApply(pc, r, z));
   else PetscCall(pamg->setup->apply(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,6 +124,7 @@ static PetscErrorCode PCApplySingle_PAMG(PC pc, Vec r, PetscBool rounded, Vec z,
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc));
   PetscCall(PamgFollow(pc));
+  pc    = PamgGetSame(pc);
   *done = PETSC_FALSE;
   if (pc->failedreason || PamgGetInner((PC_PAMG *)pc->data)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGBringsRho(pc, (PetscBool)(parts != NULL), r, z, done));
@@ -135,11 +138,13 @@ static PetscErrorCode PCApplySingle_PAMG(PC pc, Vec r, PetscBool rounded, Vec z,
 /* The apply of the host whose result stays in single precision */
 static PetscErrorCode PCApplyParts_PAMG(PC pc, Vec r, PetscBool rounded, PolderCGParts *parts, PetscBool *done)
 {
-  const PC_PAMG *pamg = (const PC_PAMG *)pc->data;
+  const PC_PAMG *pamg;
 
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc));
   PetscCall(PamgFollow(pc));
+  pc    = PamgGetSame(pc);
+  pamg  = (const PC_PAMG *)pc->data;
   *done = (PetscBool)(!pc->failedreason && !PamgGetInner(pamg) && !pamg->place->device && pamg->precision != PAMG_DOUBLE);
   if (!parts || !*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
@@ -186,6 +191,7 @@ static PetscErrorCode PCReset_PAMG(PC pc)
   PetscCall(PCPAMGWholeFree(pamg));
   PetscCall(PCPAMGMovedFree(pamg));
   PetscCall(PCPAMGScaledFree(pamg));
+  PetscCall(PCPAMGStarFree(pamg));
   pamg->uncoloured = pamg->chains = pamg->onesided = pamg->whole.unsuited = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -263,7 +269,10 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (PamgGetInner(pamg)) {
-    PetscCall((pamg->whole.inner.pc ? PCPAMGWholeView : pamg->moved.inner.pc ? PCPAMGMovedView : PCPAMGScaledView)(pc, viewer));
+    PetscCall((pamg->whole.inner.pc    ? PCPAMGWholeView
+               : pamg->moved.inner.pc  ? PCPAMGMovedView
+               : pamg->scaled.inner.pc ? PCPAMGScaledView
+                                       : PCPAMGStarView)(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (pamg->nlevel)
@@ -343,7 +352,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscBool changed = PETSC_FALSE, grids = pamg->grids, scales = pamg->scales;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
            precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype,
-           lines = pamg->wantlines < 0 ? 2 : pamg->wantlines, repartition = pamg->wantrepartition < 0 ? 2 : pamg->wantrepartition;
+           lines = pamg->wantlines < 0 ? 2 : pamg->wantlines, repartition = pamg->wantrepartition < 0 ? 2 : pamg->wantrepartition,
+           star = pamg->wantstar < 0 ? 2 : pamg->wantstar;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
@@ -357,6 +367,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
     PamgOption(PetscOptionsObject, "-pc_pamg_lines", "Pairs along lines of strong couplings, and linear interpolation", PamgChoices, 3, &lines, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_repartition", "Several processes: rows are moved to METIS parts of the graph", PamgChoices, 3,
                        &repartition, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_star", "Levels of wider stencils on a grid are those of couplings to next points", PamgChoices, 3, &star,
+                       &changed));
   pamg->cycle           = (PamgCycle)cycle;
   pamg->matching        = (PamgMatching)matching;
   pamg->coarsetype      = (PamgCoarse)coarse;
@@ -364,6 +376,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   pamg->wantprecision   = precision > PAMG_HALF ? PETSC_DECIDE : precision;
   pamg->wantlines       = lines > 1 ? PETSC_DECIDE : lines;
   pamg->wantrepartition = repartition > 1 ? PETSC_DECIDE : repartition;
+  pamg->wantstar        = star > 1 ? PETSC_DECIDE : star;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
@@ -429,6 +442,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_eliminate <3 or 0>            - most neighbours of rows that are eliminated exactly, where many rows belong to chains or trees; 0 (GPUs): none
 .  -pc_pamg_quality <16>                  - largest two-grid condition number of an aggregate; 0: any
 .  -pc_pamg_scale_rows <true>             - rows are multiplied by factors that make the matrix symmetric, where there are such
+.  -pc_pamg_star <auto> (no,yes,auto)     - wider stencils on a grid, 9, 19 or 27 points or of fourth order: the levels are those of couplings to next points,
+                                            with the same energy of linear functions; auto: on hosts, where no more than a quarter of the rows speak against it
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <automatic>      - maximum number of rows of the last level; automatic: 400, on a device 1100 below levels of pairs
@@ -511,6 +526,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->wanteliminate     = PETSC_DECIDE;
   pamg->wantlines         = PETSC_DECIDE;
   pamg->wantrepartition   = PETSC_DECIDE;
+  pamg->wantstar          = PETSC_DECIDE;
   pamg->cycle             = PAMG_V;
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;

@@ -162,7 +162,7 @@ static PetscBool PamgEndsWithStep(const PC_PAMG *pamg)
 
 PetscErrorCode PCPAMGResidual(PC pc, PetscBool device, PolderCGRounded *rounded)
 {
-  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+  PC_PAMG *pamg = (PC_PAMG *)PamgGetSame(pc)->data;
 
   PetscFunctionBegin;
   pamg->lent     = (PetscBool)(pamg->precision != PAMG_DOUBLE && device == pamg->place->device && (!device || PamgEndsWithStep(pamg)));

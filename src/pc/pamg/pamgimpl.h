@@ -18,6 +18,7 @@
 #include "mat/halo.h"
 #include "core/replica.h"
 #include "pamginner.h"
+#include <petsc/private/pcimpl.h>
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
@@ -227,7 +228,7 @@ struct _PC_PAMG {
   PetscInt passes, maxlevels, coarselimit, gatherlimit, klevels;
   PetscInt eliminate; /* the most neighbours of a row that is eliminated, 0: none */
   /* As requested; PETSC_DECIDE: chosen by the place of the levels */
-  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit, wantlines, wantrepartition;
+  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit, wantlines, wantrepartition, wantstar;
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;
@@ -284,12 +285,26 @@ struct _PC_PAMG {
   PamgWhole              whole;
   PamgMoved              moved;
   PamgScaled             scaled;
+  PamgStar               star;
 };
 
 /* The PC that has the levels in place of this one; NULL: there is none */
 static inline PC PamgGetInner(const PC_PAMG *pamg)
 {
-  return pamg->whole.inner.pc ? pamg->whole.inner.pc : pamg->moved.inner.pc ? pamg->moved.inner.pc : pamg->scaled.inner.pc;
+  const PC inner[] = {pamg->whole.inner.pc, pamg->moved.inner.pc, pamg->scaled.inner.pc, pamg->star.inner.pc};
+
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(inner); ++k) {
+    if (inner[k]) return inner[k];
+  }
+  return NULL;
+}
+
+/* The PC whose apply is that of this one, with the same vectors */
+static inline PC PamgGetSame(PC pc)
+{
+  const PC_PAMG *pamg = (const PC_PAMG *)pc->data;
+
+  return pamg->star.inner.pc && !pamg->star.step ? pamg->star.inner.pc : pc;
 }
 
 /*

@@ -36,6 +36,14 @@ typedef struct {
   PamgInner inner; /* without z */
 } PamgScaled;
 
+/* Wider stencils on a grid: the matrix of couplings to next points with the same energy of linear functions, and a PC for it. step: a damped inverse diagonal,
+   NULL: there is none */
+typedef struct {
+  Mat       matrix;
+  PamgInner inner; /* without vectors */
+  Vec       step;
+} PamgStar;
+
 /* pamginner.c */
 /* Sets up *inner, made if it is NULL, for the rows A; scaled: these have been scaled already; *failed: it refuses them on some process. Collective over pc */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, PetscBool scaled, PC *inner, PetscBool *failed);
@@ -60,6 +68,13 @@ PETSC_INTERN PetscErrorCode PCPAMGScaledSetUp(PC, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCPAMGScaledApply(PC, PetscBool transpose, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGScaledView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCPAMGScaledFree(PC_PAMG *);
+
+/* pamgstar.c: wider stencils on a grid */
+/* Sets up a PC for the star of the matrix; *done = PETSC_FALSE, and there is none, on all processes: it has none. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGStarSetUp(PC, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCPAMGStarApply(PC, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGStarView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCPAMGStarFree(PC_PAMG *);
 
 /* pamgwhole.c: small matrices on several GPUs */
 /* Sets up the PC of each process for all rows; *done = PETSC_FALSE, and there is none, on all processes: the matrix is to be set up in parts. Collective */

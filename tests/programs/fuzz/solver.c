@@ -99,6 +99,8 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
   SetOf(f, 30, name, choices);
   Named("repartition");
   SetOf(f, 30, name, choices);
+  Named("star");
+  SetOf(f, 30, name, choices);
   Named("reuse");
   SetOf(f, 20, name, Bools);
   Named("scale_rows");
