@@ -9,9 +9,10 @@
 #include <petscksp.h>
 #include <petsc/private/petscimpl.h>
 
-/* Operations of a preconditioner for conjugate gradients with vectors and scalars on the device. NULL: not available */
+/* What a preconditioner is for conjugate gradients, and operations with vectors and scalars on the device. NULL: not available */
 typedef struct {
-  PetscBool brief; /* an apply takes not much longer than the vector updates of a step */
+  PetscBool brief;  /* an apply takes not much longer than the vector updates of a step */
+  PetscBool coarse; /* coarse levels correct what deflation vectors could: these save at most an iteration or two */
   /* z <- M^-1 r, together with (r, z) and the scalars that follow from it. *done = PETSC_FALSE: nothing is done, since r or the factor is not on the device */
   PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
   /* A preconditioner that works in single precision. residual: where it wants an r that is on the device, or on the host, with to = NULL if it rounds r itself

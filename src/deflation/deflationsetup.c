@@ -186,6 +186,13 @@ PetscErrorCode PolderDeflationSpaceAllowGeneral(PolderDeflationSpace s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeflationSpaceSetServed(PolderDeflationSpace s, PetscBool served)
+{
+  PetscFunctionBegin;
+  s->served = served;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationSpaceIsGeneral(PolderDeflationSpace s, PetscBool *general)
 {
   PetscFunctionBegin;
@@ -210,23 +217,40 @@ static PetscErrorCode PolderDeflationShareSource_Private(Mat A, Mat Aij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is no space wanted, and why? */
+static PetscErrorCode PolderDeflationNone_Private(const struct _n_PolderDeflationSpace *s, Mat A, const char **why)
+{
+  const PetscBool given = (PetscBool)(s->nboxes || s->count || s->weighted || s->levelset || s->levelsetfrom[0]);
+  PetscBool       none, automatic, shell;
+
+  PetscFunctionBegin;
+  *why = NULL;
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNONE, &none));
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &shell));
+  if (none) *why = "as asked";
+  else if (automatic && shell) *why = "the operator is matrix-free and deflation needs its entries";
+  else if (automatic && s->served && !given) *why = "the preconditioner has coarse levels, so that vectors do not pay";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, PetscBool *finite)
 {
-  PetscBool   none, automatic, aij, shell, assembled;
+  const char *why;
+  PetscBool   aij, shell, assembled;
   PetscInt    M, N;
   PetscObject source;
   Mat         Aij = A;
 
   PetscFunctionBegin;
   *finite = PETSC_TRUE;
-  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNONE, &none));
-  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
   PetscCall(PolderMatIsAIJ(A, &aij));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &shell));
-  if (none || (automatic && shell)) {
+  PetscCall(PolderDeflationNone_Private(s, A, &why));
+  if (why) {
     PetscCall(PolderDeflationSpaceReset(s));
     PetscCall(PetscStrncpy(s->chosen, POLDERDEFLATIONNONE, sizeof(s->chosen)));
-    PetscCall(PetscStrncpy(s->reason, none ? "as asked" : "the operator is matrix-free and deflation needs its entries", sizeof(s->reason)));
+    PetscCall(PetscStrncpy(s->reason, why, sizeof(s->reason)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetSize(A, &M, &N));

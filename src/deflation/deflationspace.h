@@ -38,6 +38,7 @@ struct _n_PolderDeflationSpace {
   IS        labels;
   Mat       Zuser;
   DM        dm;           /* of the solver; the matrix's own is used when this is NULL */
+  PetscBool served;       /* the owner's preconditioner has coarse levels: see PolderDeflationSpaceSetServed() */
   PetscBool allowgeneral; /* the owner can do with a matrix that is not symmetric */
   PetscBool general;      /* the matrix is not symmetric */
   PetscBool device;       /* the matrix is on the device: set before the labels are made, since the number of columns depends on it */
@@ -66,6 +67,8 @@ struct _n_PolderDeflationSpace {
 /* The DM whose grid defines the boxes; NULL: the matrix's own DM */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
+/* The preconditioner has coarse levels, so that `auto` takes no vectors unless their boxes, number, weights or level set were given */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetServed(PolderDeflationSpace, PetscBool served);
 /* PolderDeflationSpaceSetFromOptions() from the options database of the solver that owns the space */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetFromOptionsOf(PolderDeflationSpace, PetscObject solver);
 /*

@@ -1,15 +1,19 @@
 /* The solver dcg: the deflated conjugate gradients of src/cg on the system of the KSP, with a deflation space of its own. */
 #include "dcgimpl.h"
+#include "core/methods.h"
 #include "core/options.h"
 #include "core/refusal.h"
 
 /* *finite = PETSC_FALSE, on all processes, and the reason is set: nothing can be projected */
 static PetscErrorCode KSPDCGSetUpSpace_Private(KSP ksp, Mat A, PetscBool *finite)
 {
-  PolderCG *cg = (PolderCG *)ksp->data;
+  PolderCG            *cg = (PolderCG *)ksp->data;
+  const PolderPCFused *fused;
 
   PetscFunctionBegin;
   PetscCall(PolderForgive((PetscObject)ksp));
+  PetscCall(PolderPCGetFused(ksp->pc, &fused));
+  PetscCall(PolderDeflationSpaceSetServed(cg->space, fused->coarse));
   PetscCall(PolderDeflationSpaceTrySetUp(cg->space, A, finite));
   if (*finite) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderRefuse((PetscObject)ksp, ksp->errorifnotconverged, PETSC_ERR_FP, POLDER_COARSE_BADTEXT));

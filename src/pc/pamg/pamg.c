@@ -162,7 +162,8 @@ static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rh
 
 static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
 {
-  static const PolderPCFused offer = {.applyrho    = PCApplyRho_PAMG,
+  static const PolderPCFused offer = {.coarse      = PETSC_TRUE,
+                                      .applyrho    = PCApplyRho_PAMG,
                                       .residual    = PCPAMGResidual,
                                       .applysingle = PCApplySingle_PAMG,
                                       .applyparts  = PCApplyParts_PAMG};

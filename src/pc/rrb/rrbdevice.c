@@ -254,7 +254,7 @@ static PetscErrorCode PCRRBApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGR
 
 PetscErrorCode PCRRBGetFused(PC pc, const PolderPCFused **fused)
 {
-  static const PolderPCFused offer = {.applyrho = PCRRBApplyRho_Private};
+  static const PolderPCFused offer = {.coarse = PETSC_TRUE, .applyrho = PCRRBApplyRho_Private};
 
   PetscFunctionBegin;
   (void)pc;
