@@ -28,7 +28,6 @@ rrbf="dcg + rrb in single precision | 177 | $ours -pc_type rrb -pc_rrb_precision
 rrbcg="rrbcg | -ksp_type rrbcg -mat_type aijdia"
 rrbcg12="rrbcg, rule and 12 half levels of the paper | -ksp_type rrbcg -mat_type aijdia -pc_rrb_levels 12 -ksp_rrbcg_stop paper"
 rrbcgf="rrbcg in single precision | -ksp_type rrbcg -mat_type aijdia -pc_rrb_precision single"
-rrbauto="dcg + rrb, auto | $ours -pc_type rrb"
 pamg="dcg + pamg | $ours -pc_type pamg -deflation_space none"
 pamgf="dcg + pamg in single precision | $ours -pc_type pamg -pc_pamg_precision single -deflation_space none"
 pamgd="dcg + pamg in double precision | $ours -pc_type pamg -pc_pamg_precision double -deflation_space none"
@@ -74,7 +73,6 @@ $jacobi2c
 $auto
 $rrb
 $rrbcg
-$rrbauto
 END
 problem poisson2d_2047 -dim 2 -n 2047 -repeats 2 <<END
 $pamg
@@ -86,7 +84,6 @@ $rrbf
 $rrbcg
 $rrbcg12
 $rrbcgf
-$rrbauto
 END
 problem poisson2d_4095 -dim 2 -n 4095 -repeats 2 <<END
 $rrb
@@ -189,7 +186,6 @@ $auto
 $rrb
 $rrbf
 $rrbcg
-$rrbauto
 END
 for contrast in 1e6 1e-3; do
   problem bubbles2d_1024_$contrast -dim 2 -n 1024 -bubbles 4 -contrast $contrast -repeats 1 <<END
@@ -198,7 +194,6 @@ $gamg
 $rrb
 $rrbf
 $rrbcg
-$rrbauto
 END
 done
 [ -s "$rows" ] || { echo "There is no problem called $all" >&2; exit 1; }

@@ -146,6 +146,9 @@ static PetscErrorCode Create(Problem problem, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Options of all that have a star: on a device it has to be asked for */
+static char wanted[32] = "";
+
 static const PC_PAMG *StarOf(PC pc)
 {
   const PC inner = ((PC_PAMG *)pc->data)->star.inner.pc;
@@ -173,12 +176,14 @@ static PetscErrorCode TestIterations(void)
 
     PetscCall(Create((Problem)problem, &A));
     for (int pairs = 0; pairs < 2; ++pairs) {
+      char      options[64];
       PetscInt  its;
       PetscReal residual;
       KSP       ksp;
       PC        pc;
 
-      PetscCall(ProblemSolve(A, pairs ? "-ksp_type cg -pc_type pamg -pc_pamg_star no" : "-ksp_type cg -pc_type pamg", &ksp, &its, &residual));
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type cg -pc_type pamg %s", pairs ? "-pc_pamg_star no" : wanted));
+      PetscCall(ProblemSolve(A, options, &ksp, &its, &residual));
       PetscCall(KSPGetPC(ksp, &pc));
       PetscCheck((StarOf(pc) != NULL) == !pairs && its <= most[problem][pairs] && 3 * its >= 2 * most[problem][pairs] && residual <= 1.001e-6, PETSC_COMM_WORLD,
                  PETSC_ERR_PLIB, "%s%s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT " are known, residual %g", problems[problem],
@@ -206,7 +211,7 @@ static PetscErrorCode TestEnergy(void)
     PetscBool     symmetric;
 
     PetscCall(Create((Problem)problem, &A));
-    PetscCall(CreatePC(A, "", &pc));
+    PetscCall(CreatePC(A, wanted, &pc));
     T = ((PC_PAMG *)pc->data)->star.matrix;
     PetscCall(CreateVecs(A, &x, &y));
     PetscCall(VecGetOwnershipRange(x, &start, &end));
@@ -254,18 +259,19 @@ static PetscErrorCode TestNewValues(void)
   PetscCall(Create(SQUARES, &A));
   PetscCall(CreateVecs(A, &r, NULL));
   PetscCall(FillRandom(r, 1));
-  PetscCall(CreatePC(A, "", &pc));
+  PetscCall(CreatePC(A, wanted, &pc));
   pamg = (PC_PAMG *)pc->data;
   PetscCheck(StarOf(pc) != NULL, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "No star");
   PetscCall(MatScale(A, 4));
   PetscCall(PCSetUp(pc));
-  PetscCall(AwayFromFresh(pc, "", r, &away));
+  PetscCall(AwayFromFresh(pc, wanted, r, &away));
   PetscCheck(StarOf(pc)->nrefresh == 1 && away <= 1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "New values: %" PetscInt_FMT " refreshes, %g away",
              StarOf(pc)->nrefresh, (double)away);
   PetscCall(Fill(A, ROTATED));
   PetscCall(PCSetUp(pc));
-  PetscCall(AwayFromFresh(pc, "", r, &away));
-  PetscCheck(!StarOf(pc) && pamg->nlevel && away <= 1e-9, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "A tensor that is turned has a star, or is %g away", (double)away);
+  PetscCall(AwayFromFresh(pc, wanted, r, &away));
+  PetscCheck(!StarOf(pc) == !wanted[0] && !pamg->nlevel == (wanted[0] != 0) && away <= 1e-9, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "A tensor that is turned has a star that nobody wants, or none, or is %g away", (double)away);
   PetscCall(Fill(A, SQUARES));
   PetscCall(PCReset(pc));
   PetscCall(PCSetOperators(pc, A, A));
@@ -347,8 +353,12 @@ int main(int argc, char **argv)
     {"-grids",      TestGrids     }
   };
 
+  PetscBool star;
+
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-wanted", &star));
+  if (star) PetscCall(PetscStrncpy(wanted, "-pc_pamg_star yes", sizeof(wanted)));
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;
@@ -360,8 +370,15 @@ int main(int argc, char **argv)
 
   test:
     suffix: iterations
+    requires: !gpu
     nsize: {{1 2 4}}
     args: -iterations -mat_type {{aij aijdia}}
+
+  test:
+    suffix: iterations_device
+    requires: gpu
+    args: -iterations -wanted -mat_type {{aijdia aijicrs}}
+    output_file: output/pamgstar_iterations.out
 
   test:
     suites: valgrind(+2)
@@ -370,9 +387,22 @@ int main(int argc, char **argv)
     args: -energy
 
   test:
+    suites: memcheck
+    suffix: energy_device
+    requires: gpu
+    args: -energy -wanted -mat_type {{aijdia aijhec}}
+    output_file: output/pamgstar_energy.out
+
+  test:
     suffix: values
     nsize: {{1 3}}
     args: -values
+
+  test:
+    suffix: values_device
+    requires: gpu
+    args: -values -wanted -mat_type {{aijdia aijicrs}}
+    output_file: output/pamgstar_values.out
 
   test:
     suffix: refused

@@ -39,9 +39,11 @@ typedef struct {
 /* Wider stencils on a grid: the matrix of couplings to next points with the same energy of linear functions, and a PC for it. step: a damped inverse diagonal,
    NULL: there is none */
 typedef struct {
-  Mat       matrix;
-  PamgInner inner; /* without vectors */
-  Vec       step;
+  const PolderPlace *place;
+  Mat                matrix;
+  PamgInner          inner; /* without vectors */
+  Vec                step;
+  PetscInt           nz, *ptr; /* entries of this process; [rows + 1] at the place, where its rows begin */
 } PamgStar;
 
 /* pamginner.c */

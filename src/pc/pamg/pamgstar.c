@@ -4,7 +4,8 @@
 */
 #include "pamgsetup.h"
 #include "core/gather.h"
-#include "kernels/star.h"
+#include "kernels/starrow.h"
+#include "mat/dia.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -19,10 +20,14 @@
 
 PetscErrorCode PCPAMGStarFree(PC_PAMG *pamg)
 {
+  PamgStar *star = &pamg->star;
+
   PetscFunctionBegin;
-  PetscCall(PCPAMGFreeInner(&pamg->star.inner));
-  PetscCall(MatDestroy(&pamg->star.matrix));
-  PetscCall(VecDestroy(&pamg->star.step));
+  PetscCall(PCPAMGFreeInner(&star->inner));
+  PetscCall(MatDestroy(&star->matrix));
+  PetscCall(VecDestroy(&star->step));
+  if (star->place) PetscCall((*star->place->free)(&star->ptr));
+  star->place = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,15 +44,13 @@ static PetscBool PamgAddOffset(PetscInt offset, PetscInt *n, PetscInt off[])
   return PETSC_TRUE;
 }
 
-/* The offsets to later rows of all processes, as some rows have them; *n = 0: there are too many for a stencil */
-static PetscErrorCode PamgStarOffsets(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt off[])
+/* Those of entries to later rows, as some rows of this process have them; *n = -1: there are too many for a stencil */
+static PetscErrorCode PamgStarSample(const PolderCSR *csr, PetscInt *n, PetscInt off[])
 {
   const PetscInt rows = PetscMin(csr->m, PAMG_STAR_SAMPLE);
   PetscBool      few  = PETSC_TRUE;
-  PetscInt      *all, total;
 
   PetscFunctionBegin;
-  *n = 0;
   for (PetscInt r = 0; r < rows && few; ++r) {
     const PetscInt i = (PetscInt)((PetscInt64)r * csr->m / rows);
 
@@ -61,8 +64,34 @@ static PetscErrorCode PamgStarOffsets(PC pc, const PolderCSR *csr, PetscInt *n, 
     }
   }
   if (!few) *n = -1;
-  if (!few) off[0] = 0;
-  PetscCall(PolderGatherAll(PetscObjectComm((PetscObject)pc), few ? *n : 1, off, sizeof(*off), &total, &all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same on a device, of all rows */
+static PetscErrorCode PamgStarSampleDevice(const PolderCSR *csr, PetscInt *n, PetscInt off[])
+{
+  PetscInt nd, *all = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDiaCountDevice(csr->m, csr->m, csr->ai, csr->aj, 2 * POLDER_STAR_OFFSETS + 1, &nd, &all));
+  if (nd > 2 * POLDER_STAR_OFFSETS + 1) *n = -1;
+  for (PetscInt k = 0; k < nd && *n >= 0; ++k) {
+    if (all[k] > 0 && !PamgAddOffset(all[k], n, off)) *n = -1;
+  }
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The offsets to later rows of all processes; *n = 0: there are too many for a stencil */
+static PetscErrorCode PamgStarOffsets(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt off[])
+{
+  PetscInt *all, total, own = 0;
+  PetscBool few = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall((csr->device ? PamgStarSampleDevice : PamgStarSample)(csr, &own, off));
+  if (own < 0) off[0] = 0; // which no offset is
+  PetscCall(PolderGatherAll(PetscObjectComm((PetscObject)pc), own < 0 ? 1 : own, off, sizeof(*off), &total, &all));
   *n = 0;
   for (PetscInt k = 0; k < total && few; ++k) few = all[k] ? PamgAddOffset(all[k], n, off) : PETSC_FALSE;
   if (!few) *n = 0;
@@ -123,65 +152,95 @@ static PetscErrorCode PamgStarBeyond(PC pc, PetscInt n, const PetscReal half[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* star->matrix with these rows: a new one, or new values */
-static PetscErrorCode PamgStarValues(PC pc, PetscInt n, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[])
+/* A matrix for the star of this pattern, and what its values need of it at the place */
+static PetscErrorCode PamgStarCreate(PC pc, const PolderCSR *csr, const PolderStarGrid *G)
 {
-  Mat         *T = &((PC_PAMG *)pc->data)->star.matrix;
-  MatNullSpace kernel;
-  PetscMPIInt  ranks;
-  PetscScalar *a;
+  PamgStar      *star = &((PC_PAMG *)pc->data)->star;
+  const PetscInt n    = csr->m;
+  PetscInt      *ptr, *col, *row;
+  MatType        type = csr->device ? MATAIJDIA : MATAIJ;
+  VecType        vectors;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n + 1, &ptr, 7 * n, &col, csr->device ? 7 * n : 0, &row));
+  PolderStarPattern_Host(G, csr->rstart, n, ptr, col);
+  PetscCall(PolderPlaceUpload(star->place, sizeof(*ptr) * (size_t)(n + 1), ptr, &star->ptr));
+  star->nz = ptr[n];
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), &star->matrix));
+  PetscCall(MatSetSizes(star->matrix, n, n, csr->M, csr->M));
+  PetscCall(MatSetType(star->matrix, type));
+  PetscCall(MatGetVecType(pc->pmat, &vectors));
+  PetscCall(MatSetVecType(star->matrix, vectors));
+  if (csr->device) {
+    for (PetscInt i = 0; i < n; ++i) {
+      for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) row[k] = i;
+    }
+    PetscCall(MatSetPreallocationCOO(star->matrix, ptr[n], row, col));
+  } else {
+    PetscCall(MatSeqAIJSetPreallocationCSR(star->matrix, ptr, col, NULL));
+    PetscCall(MatMPIAIJSetPreallocationCSR(star->matrix, ptr, col, NULL));
+  }
+  PetscCall(PetscFree3(ptr, col, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives the star these values, by rows */
+static PetscErrorCode PamgStarSet(PC pc, PetscScalar val[])
+{
+  const PamgStar *star = &((PC_PAMG *)pc->data)->star;
+  MatNullSpace    kernel;
+  PetscMPIInt     ranks;
+  PetscScalar    *a;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  if (!*T) {
-    PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), T));
-    PetscCall(MatSetSizes(*T, n, n, pc->pmat->rmap->N, pc->pmat->cmap->N));
-    PetscCall(MatSetType(*T, MATAIJ));
-    if (ranks == 1) PetscCall(MatSeqAIJSetPreallocationCSR(*T, ptr, col, val));
-    else PetscCall(MatMPIAIJSetPreallocationCSR(*T, ptr, col, val));
-    PetscCall(MatSetOption(*T, MAT_SYMMETRIC, PETSC_TRUE));
-    PetscCall(MatSetOption(*T, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
-  } else if (ranks == 1) {
-    PetscCall(MatSeqAIJGetArrayWrite(*T, &a));
-    PetscCall(PetscArraycpy(a, val, ptr[n]));
-    PetscCall(MatSeqAIJRestoreArrayWrite(*T, &a));
-  } else PetscCall(MatUpdateMPIAIJWithArray(*T, val));
+  if (star->place->device) PetscCall(MatSetValuesCOO(star->matrix, val, INSERT_VALUES));
+  else if (ranks > 1) PetscCall(MatUpdateMPIAIJWithArray(star->matrix, val));
+  else {
+    PetscCall(MatSeqAIJGetArrayWrite(star->matrix, &a));
+    PetscCall(PetscArraycpy(a, val, star->nz));
+    PetscCall(MatSeqAIJRestoreArrayWrite(star->matrix, &a));
+  }
+  PetscCall(MatSetOption(star->matrix, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(star->matrix, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
   PetscCall(MatGetNullSpace(pc->pmat, &kernel));
-  PetscCall(MatSetNullSpace(*T, kernel));
+  PetscCall(MatSetNullSpace(star->matrix, kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* star->step <- the damped inverse of the diagonal, NULL where none is added */
-static PetscErrorCode PamgStarStep(PC pc, const PolderStarParts *P, PetscBool wants)
+static PetscErrorCode PamgStarStep(PC pc, PetscInt n, const PolderStarParts *P, PetscBool wants)
 {
-  Vec         *step = &((PC_PAMG *)pc->data)->star.step;
+  PamgStar    *star = &((PC_PAMG *)pc->data)->star;
   PetscScalar *d;
-  PetscInt     n;
 
   PetscFunctionBegin;
-  if (!wants) PetscCall(VecDestroy(step));
+  if (!wants) PetscCall(VecDestroy(&star->step));
   if (!wants) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!*step) PetscCall(MatCreateVecs(pc->pmat, step, NULL));
-  PetscCall(VecGetLocalSize(*step, &n));
-  PetscCall(VecGetArrayWrite(*step, &d));
-  for (PetscInt i = 0; i < n; ++i) d[i] = P->diagonal[i] > 0 ? PAMG_STAR_STEP / P->diagonal[i] : 0;
-  PetscCall(VecRestoreArrayWrite(*step, &d));
+  if (!star->step) PetscCall(MatCreateVecs(pc->pmat, &star->step, NULL));
+  PetscCall((*star->place->vecgetwrite)(star->step, &d));
+  PolderRun(star->place, PolderStarStep, n, PAMG_STAR_STEP, P->diagonal, d);
+  PetscCall((*star->place->vecrestorewrite)(star->step, &d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The star of these parts */
 static PetscErrorCode PamgStarFill(PC pc, const PolderCSR *csr, const PolderStarGrid *G, const PolderStarParts *P)
 {
-  PetscInt     nthere = 0, *there, *ptr, *col;
-  PetscScalar *beyond, *val;
+  PamgStar    *star   = &((PC_PAMG *)pc->data)->star;
+  PetscInt     nthere = 0, *there = NULL;
+  PetscScalar *beyond = NULL, *val;
 
   PetscFunctionBegin;
-  PetscCall(PamgStarThere(G, csr->rstart, csr->m, &nthere, &there));
-  PetscCall(PamgStarBeyond(pc, csr->m, P->half, nthere, there, &beyond));
-  PetscCall(PetscMalloc3(csr->m + 1, &ptr, 7 * csr->m, &col, 7 * csr->m, &val));
-  PolderStarFill_Host(G, csr->rstart, csr->m, P, nthere, there, beyond, ptr, col, val);
-  PetscCall(PamgStarValues(pc, csr->m, ptr, col, val));
-  PetscCall(PetscFree3(ptr, col, val));
+  if (!star->matrix) PetscCall(PamgStarCreate(pc, csr, G));
+  if (!csr->device) {
+    PetscCall(PamgStarThere(G, csr->rstart, csr->m, &nthere, &there));
+    PetscCall(PamgStarBeyond(pc, csr->m, P->half, nthere, there, &beyond));
+  }
+  PetscCall(PolderPlaceMalloc(star->place, star->nz, &val));
+  PolderRun(star->place, PolderStarValues, G, csr->rstart, csr->m, P, nthere, there, beyond, star->ptr, val);
+  PetscCall(PamgStarSet(pc, val));
+  PetscCall((*star->place->free)(&val));
   PetscCall(PetscFree(beyond));
   PetscCall(PetscFree(there));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,39 +249,51 @@ static PetscErrorCode PamgStarFill(PC pc, const PolderCSR *csr, const PolderStar
 /* The star of rows on a grid; *found: most rows are like it, or the user wants it. Collective */
 static PetscErrorCode PamgMakeStar(PC pc, const PolderCSR *csr, const PolderStarGrid *G, PetscBool *found)
 {
-  const PC_PAMG  *pamg = (PC_PAMG *)pc->data;
-  PolderStarParts P    = {0};
-  PetscInt64      count[3];
+  PC_PAMG        *pamg                      = (PC_PAMG *)pc->data;
+  PamgStar       *star                      = &pamg->star;
+  PetscInt        count[POLDER_STAR_COUNTS] = {0}, *there;
+  PetscInt64      all[POLDER_STAR_COUNTS];
+  PolderStarParts P;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(6 * csr->m, &P.half, csr->m, &P.sum, csr->m, &P.diagonal));
-  count[0] = !PolderStarParts_Host(G, csr->rstart, PolderOwnRows(csr), PolderGhostColumns(csr), csr->garray, &P);
-  count[1] = P.unlike;
-  count[2] = P.soft;
-  PetscCallAllreduce(MPI_IN_PLACE, count, 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
-  *found = (PetscBool)(!count[0] && (pamg->wantstar > 0 || (PetscReal)count[1] <= PAMG_STAR_UNLIKE * csr->M));
+  star->place = PolderPlaceOf(csr->device);
+  PetscCall(PolderPlaceMalloc(star->place, 6 * (size_t)csr->m, &P.half));
+  PetscCall(PolderPlaceMalloc(star->place, csr->m, &P.sum));
+  PetscCall(PolderPlaceMalloc(star->place, csr->m, &P.diagonal));
+  PetscCall(PolderPlaceUpload(star->place, sizeof(count), count, &there));
+  PolderRun(star->place, PolderStarRows, G, csr->rstart, PolderOwnRows(csr), PolderGhostColumns(csr), csr->garray, &P, there);
+  PetscCall(PolderPlaceFetch(star->place, sizeof(count), &there, count));
+  for (int k = 0; k < POLDER_STAR_COUNTS; ++k) all[k] = count[k];
+  PetscCallAllreduce(MPI_IN_PLACE, all, POLDER_STAR_COUNTS, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  *found = (PetscBool)(!all[POLDER_STAR_ASTRAY] && (pamg->wantstar > 0 || (PetscReal)all[POLDER_STAR_UNLIKE] <= PAMG_STAR_UNLIKE * csr->M));
   PetscCall(PetscInfo(pc,
                       "A stencil on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points; %" PetscInt64_FMT
-                      " rows are unlike their star, %" PetscInt64_FMT " soft%s\n",
-                      G->n[0], G->n[1], G->n[2], count[1], count[2], count[0] ? "; entries reach elsewhere" : ""));
+                      " rows are unlike their star, %" PetscInt64_FMT " soft, %" PetscInt64_FMT " reach elsewhere\n",
+                      G->n[0], G->n[1], G->n[2], all[POLDER_STAR_UNLIKE], all[POLDER_STAR_SOFT], all[POLDER_STAR_ASTRAY]));
   if (*found) PetscCall(PamgStarFill(pc, csr, G, &P));
-  if (*found) PetscCall(PamgStarStep(pc, &P, (PetscBool)(G->n[2] > 1 && (PetscReal)count[2] >= PAMG_STAR_SOFT * csr->M)));
-  PetscCall(PetscFree3(P.half, P.sum, P.diagonal));
+  if (*found) PetscCall(PamgStarStep(pc, csr->m, &P, (PetscBool)(G->n[2] > 1 && (PetscReal)all[POLDER_STAR_SOFT] >= PAMG_STAR_SOFT * csr->M)));
+  PetscCall((*star->place->free)(&P.half));
+  PetscCall((*star->place->free)(&P.sum));
+  PetscCall((*star->place->free)(&P.diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *found: the matrix has a star now. Collective */
+/*
+  *found: the matrix has a star now. On devices that have its rows in parts it has none, and on one only where the user wants it: the host makes the lists of
+  its entries, which takes ten times as long as levels of pairs, once for a pattern. Collective
+*/
 static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
 {
+  const PC_PAMG        *pamg = (PC_PAMG *)pc->data;
   const PamgSetUpSteps *steps;
   PolderCSR             csr;
   PolderStarGrid        G;
-  PetscInt              n, off[POLDER_STAR_OFFSETS];
+  PetscInt              n = 0, off[POLDER_STAR_OFFSETS];
 
   PetscFunctionBegin;
   *found = PETSC_FALSE;
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
-  if (!csr.device && csr.M >= PAMG_STAR_LEAST) {
+  if ((!csr.device || (csr.m == csr.M && pamg->wantstar > 0)) && csr.M >= PAMG_STAR_LEAST) {
     PetscCall(PamgStarOffsets(pc, &csr, &n, off));
     if (n && PolderStarGridFind_Host(n, off, csr.M, &G)) PetscCall(PamgMakeStar(pc, &csr, &G, found));
   }
@@ -255,6 +326,7 @@ PetscErrorCode PCPAMGStarSetUp(PC pc, PetscBool *done)
 PetscErrorCode PCPAMGStarApply(PC pc, Vec r, Vec z)
 {
   const PamgStar    *star = &((PC_PAMG *)pc->data)->star;
+  const PolderPlace *place;
   const PetscScalar *d, *b;
   PetscScalar       *x;
   PetscInt           n;
@@ -262,15 +334,16 @@ PetscErrorCode PCPAMGStarApply(PC pc, Vec r, Vec z)
   PetscFunctionBegin;
   PetscCall(PCApply(star->inner.pc, r, z));
   if (!star->step) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPlaceOfVecs(r, z, &place));
   PetscCall(VecGetLocalSize(z, &n));
-  PetscCall(VecGetArrayRead(star->step, &d));
-  PetscCall(VecGetArrayRead(r, &b));
-  PetscCall(VecGetArray(z, &x));
-  PolderStarAdd_Host(n, d, b, x);
-  PetscCall(VecRestoreArray(z, &x));
-  PetscCall(VecRestoreArrayRead(r, &b));
-  PetscCall(VecRestoreArrayRead(star->step, &d));
-  PetscCall(PetscLogFlops(2.0 * n));
+  PetscCall((*place->vecgetread)(star->step, &d));
+  PetscCall((*place->vecgetread)(r, &b));
+  PetscCall((*place->vecget)(z, &x));
+  PolderRun(place, PolderStarAdd, n, d, b, x);
+  PetscCall((*place->vecrestore)(z, &x));
+  PetscCall((*place->vecrestoreread)(r, &b));
+  PetscCall((*place->vecrestoreread)(star->step, &d));
+  PetscCall((*place->logflops)(2.0 * n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

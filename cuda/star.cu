@@ -1,0 +1,33 @@
+/* Stars of wider stencils, one thread a row. */
+#include "count.cuh"
+#include "foreach.cuh"
+#include "kernels/starrow.h"
+
+int PolderStarRows_CUDA(const PolderStarGrid *grid, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt[], const PolderStarParts *parts,
+                        PetscInt count[], PolderStream stream)
+{
+  const PolderStarGrid  G = *grid;
+  const PolderStarParts P = *parts;
+
+  return PolderCountBits<POLDER_STAR_COUNTS>(A.n, count, stream,
+                                             [=] __device__(PetscInt i) { return PolderStarPartsRow(&G, first, i, &A, &ghosts, nullptr, &P); });
+}
+
+int PolderStarValues_CUDA(const PolderStarGrid *grid, PetscInt first, PetscInt n, const PolderStarParts *parts, PetscInt, const PetscInt[], const PetscScalar[],
+                          const PetscInt ptr[], PetscScalar val[], PolderStream stream)
+{
+  const PolderStarGrid  G = *grid;
+  const PolderStarParts P = *parts;
+
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { PolderStarValuesRow(&G, first, n, i, &P, 0, nullptr, nullptr, ptr[i], val); });
+}
+
+int PolderStarStep_CUDA(PetscInt n, PetscReal damping, const PetscReal diagonal[], PetscScalar d[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { d[i] = diagonal[i] > 0 ? damping / diagonal[i] : 0; });
+}
+
+int PolderStarAdd_CUDA(PetscInt n, const PetscScalar d[], const PetscScalar r[], PetscScalar z[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { z[i] += d[i] * r[i]; });
+}

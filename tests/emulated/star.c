@@ -1,0 +1,14 @@
+/* star.cu in plain C */
+#include "emulated.h"
+#include "kernels/star.h"
+
+PolderEmulate(PolderStarRows,
+              (const PolderStarGrid *G, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt garray[], const PolderStarParts *P, PetscInt count[],
+               PolderStream stream),
+              G, first, A, ghosts, garray, P, count);
+PolderEmulate(PolderStarValues,
+              (const PolderStarGrid *G, PetscInt first, PetscInt n, const PolderStarParts *P, PetscInt nthere, const PetscInt there[],
+               const PetscScalar beyond[], const PetscInt ptr[], PetscScalar val[], PolderStream stream),
+              G, first, n, P, nthere, there, beyond, ptr, val);
+PolderEmulate(PolderStarStep, (PetscInt n, PetscReal damping, const PetscReal diagonal[], PetscScalar d[], PolderStream stream), n, damping, diagonal, d);
+PolderEmulate(PolderStarAdd, (PetscInt n, const PetscScalar d[], const PetscScalar r[], PetscScalar z[], PolderStream stream), n, d, r, z);
