@@ -50,10 +50,13 @@ void PolderStarPattern_Host(const PolderStarGrid *G, PetscInt first, PetscInt n,
   PetscInt         nz       = 0;
 
   for (PetscInt i = 0; i < n; ++i) {
+    PetscInt at[3];
+
+    PolderStarPoint(G, first + i, at);
     ptr[i] = nz;
     for (int l = 0; l < 7; ++l) {
       const int      k = order[l];
-      const PetscInt j = k < 6 ? PolderStarNeighbour(G, first + i, k / 2, k % 2) : first + i;
+      const PetscInt j = k < 6 ? PolderStarNeighbour(G, at, first + i, k) : first + i;
 
       if (j >= 0) col[nz++] = j;
     }

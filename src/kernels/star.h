@@ -26,7 +26,7 @@ PETSC_INTERN PetscBool PolderStarGridFind_Host(PetscInt n, const PetscInt off[],
 typedef struct {
   PetscReal *half, *sum, *diagonal;
 } PolderStarParts;
-/* Rows that are unlike their star, that are soft, see starrow.h, and that have an entry elsewhere */
+/* Rows that are unlike their star, that are soft, see starrow.h, and that have an entry elsewhere, or no diagonal that is positive */
 enum {
   POLDER_STAR_UNLIKE,
   POLDER_STAR_SOFT,

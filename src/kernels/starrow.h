@@ -19,13 +19,24 @@
     4, 2, 0, 6, 1, 3, 5 \
   }
 
-/* The neighbour of point `row` in direction d, backward for k = 0; -1: there is none */
-POLDER_LEVELROW PetscInt PolderStarNeighbour(const PolderStarGrid *G, PetscInt row, int d, int k)
+/* The point of a row */
+POLDER_LEVELROW void PolderStarPoint(const PolderStarGrid *G, PetscInt row, PetscInt at[3])
 {
-  const PetscInt step = d == 0 ? 1 : d == 1 ? G->n[0] : G->n[0] * G->n[1], at = row / step % G->n[d];
+  const PetscInt line = row / G->n[0];
 
-  if (k ? at == G->n[d] - 1 : at == 0) return -1;
-  return k ? row + step : row - step;
+  at[0] = row - line * G->n[0];
+  at[2] = line / G->n[1];
+  at[1] = line - at[2] * G->n[1];
+}
+
+/* The neighbour of this point in direction k / 2, backward for an even k; -1: there is none */
+POLDER_LEVELROW PetscInt PolderStarNeighbour(const PolderStarGrid *G, const PetscInt at[3], PetscInt row, int k)
+{
+  const int      d    = k / 2;
+  const PetscInt step = d == 0 ? 1 : d == 1 ? G->n[0] : G->n[0] * G->n[1];
+
+  if (k % 2 ? at[d] == G->n[d] - 1 : at[d] == 0) return -1;
+  return k % 2 ? row + step : row - step;
 }
 
 /* The steps in each direction that lead `offset` rows on; PETSC_FALSE: they are beyond reach */
@@ -92,7 +103,8 @@ POLDER_LEVELROW unsigned PolderStarJudge(PolderStarRow *r)
 
     if (across > STAR_CROSS * PetscSqrtReal(both) + PETSC_SQRT_MACHINE_EPSILON * r->diagonal) unlike = PETSC_TRUE;
   }
-  if (!(r->sum > 1e4 * PETSC_MACHINE_EPSILON * r->diagonal)) r->sum = 0; // what rounding has left
+  if (!(r->diagonal > 0) || !(r->sum - r->sum == 0)) r->astray = PETSC_TRUE; // or not finite: the row as it is will be refused
+  if (!(r->sum > 1e4 * PETSC_MACHINE_EPSILON * r->diagonal)) r->sum = 0;     // what rounding has left
   return (unsigned)unlike << POLDER_STAR_UNLIKE | (unsigned)(r->diagonal <= STAR_LESS * (all + r->sum) && second >= STAR_SECOND * first) << POLDER_STAR_SOFT |
          (unsigned)r->astray << POLDER_STAR_ASTRAY;
 }
@@ -101,10 +113,12 @@ POLDER_LEVELROW unsigned PolderStarJudge(PolderStarRow *r)
 POLDER_LEVELROW unsigned PolderStarPartsRow(const PolderStarGrid *G, PetscInt first, PetscInt i, const PolderRows *A, const PolderRows *ghosts,
                                             const PetscInt garray[], const PolderStarParts *P)
 {
-  const PetscInt row = first + i, at[3] = {row % G->n[0], row / G->n[0] % G->n[1], row / G->n[0] / G->n[1]};
-  PolderStarRow  r = {{0}, {0}, 0, 0, PETSC_FALSE};
+  const PetscInt row = first + i;
+  PolderStarRow  r   = {{0}, {0}, 0, 0, PETSC_FALSE};
+  PetscInt       at[3];
   unsigned       bits;
 
+  PolderStarPoint(G, row, at);
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderStarEntry(G, at, row, first + A->j[k], PetscRealPart(A->a[k]), &r);
   for (PetscInt k = ghosts->i ? ghosts->i[i] : 0; ghosts->i && k < ghosts->i[i + 1]; ++k)
     PolderStarEntry(G, at, row, garray[ghosts->j[k]], PetscRealPart(ghosts->a[k]), &r);
@@ -137,11 +151,12 @@ POLDER_LEVELROW void PolderStarValuesRow(const PolderStarGrid *G, PetscInt first
 {
   const int order[7] = STAR_ORDER;
   PetscReal diagonal = P->sum[i];
-  PetscInt  main     = 0;
+  PetscInt  main     = 0, at[3];
 
+  PolderStarPoint(G, first + i, at);
   for (int l = 0; l < 7; ++l) {
     const int      k = order[l];
-    const PetscInt j = k < 6 ? PolderStarNeighbour(G, first + i, k / 2, k % 2) : first + i;
+    const PetscInt j = k < 6 ? PolderStarNeighbour(G, at, first + i, k) : first + i;
 
     if (j < 0) continue;
     if (k < 6) {

@@ -284,11 +284,11 @@ static PetscErrorCode TestNewValues(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What has no star: other tensors, masses, an entry that leads elsewhere, five unknowns a point; and what options say */
+/* What has no star: rows that are refused, other tensors, masses, an entry that leads elsewhere, five unknowns a point; and what options say */
 static PetscErrorCode TestRefused(void)
 {
   PetscFunctionBeginUser;
-  for (int k = 0; k < 7; ++k) {
+  for (int k = 0; k < 9; ++k) {
     Mat A;
     PC  pc;
 
@@ -298,9 +298,14 @@ static PetscErrorCode TestRefused(void)
       PetscCall(MatSetValue(A, 1000, 3, -1e-3, INSERT_VALUES));
       PetscCall(Assemble(A));
     }
+    if (k > 6) {
+      PetscCall(MatSetValue(A, 1000, 1000, k == 7 ? -1 : NAN, INSERT_VALUES));
+      PetscCall(Assemble(A));
+    }
     if (k == 3) PetscCall(MatSetBlockSize(A, 5));
     PetscCall(CreatePC(A, k == 4 ? "-pc_pamg_star no" : k == 5 ? "-pc_pamg_grid 0" : k == 6 ? "-pc_pamg_star yes" : "", &pc));
-    PetscCheck((StarOf(pc) != NULL) == (k == 6), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Case %d: %s", k, StarOf(pc) ? "a star" : "no star");
+    PetscCheck((StarOf(pc) != NULL) == (k == 6) && (pc->failedreason != PC_NOERROR) == (k > 6), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Case %d: %s", k,
+               StarOf(pc) ? "a star" : "no star");
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
   }
