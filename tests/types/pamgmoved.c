@@ -12,7 +12,7 @@ static PetscErrorCode TestIterations(void)
     {16, 15},
     {12, 12},
     {16, 32}, // 12 where rows of few neighbours are eliminated
-    {11, 10},
+    {10, 10},
     {14, 14},
     {11, 11}
   };

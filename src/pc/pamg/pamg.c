@@ -436,7 +436,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_kcycle_threshold <0.25>       - no second step of a K-cycle when the first leaves this part of the residual or less
 .  -pc_pamg_kcycle_levels <all>           - number of coarse levels with a K-cycle, 2 by default on the device
 .  -pc_pamg_twice <automatic>              - first coarse level that a V-cycle visits twice; 0: none
-.  -pc_pamg_threshold <0.26>              - a coupling is strong from this part of the strongest of its row
+.  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
 .  -pc_pamg_grid <true>                   - levels that are grids have boxes of two cells a direction and linear interpolation instead of pairs
 .  -pc_pamg_lines <auto> (no,yes,auto)    - one pass a level and linear interpolation along lines of strong couplings; auto: where many rows lie in such lines
@@ -532,7 +532,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;
   pamg->overcorrection    = 0;
-  pamg->threshold         = 0.26;
+  pamg->threshold         = 0.25;
   pamg->kappa             = 16;
   pamg->kthreshold        = 0.25;
   pamg->unit              = 1;
