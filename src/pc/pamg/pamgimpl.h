@@ -18,7 +18,6 @@
 #include "mat/halo.h"
 #include "core/replica.h"
 #include "pamginner.h"
-#include <petsc/private/pcimpl.h>
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
@@ -297,14 +296,6 @@ static inline PC PamgGetInner(const PC_PAMG *pamg)
     if (inner[k]) return inner[k];
   }
   return NULL;
-}
-
-/* The PC whose apply is that of this one, with the same vectors */
-static inline PC PamgGetSame(PC pc)
-{
-  const PC_PAMG *pamg = (const PC_PAMG *)pc->data;
-
-  return pamg->star.inner.pc && !pamg->star.step ? pamg->star.inner.pc : pc;
 }
 
 /*

@@ -75,6 +75,8 @@ PETSC_INTERN PetscErrorCode PCPAMGScaledFree(PC_PAMG *);
 /* Sets up a PC for the star of the matrix; *done = PETSC_FALSE, and there is none, on all processes: it has none. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGStarSetUp(PC, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCPAMGStarApply(PC, Vec r, Vec z);
+/* The PC whose apply is that of this one, with the same vectors: that of the star where no step is added, or this one */
+PETSC_INTERN PC             PamgGetSame(PC);
 PETSC_INTERN PetscErrorCode PCPAMGStarView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCPAMGStarFree(PC_PAMG *);
 

@@ -236,7 +236,7 @@ static PetscErrorCode PamgStarFill(PC pc, const PolderCSR *csr, const PolderStar
 
   PetscFunctionBegin;
   if (!star->matrix) PetscCall(PamgStarCreate(pc, csr, G));
-  if (!csr->device) {
+  if (!csr->device && csr->offdiag) { // a sequential matrix has no row elsewhere
     PetscCall(PamgStarThere(G, csr->rstart, csr->m, &nthere, &there));
     PetscCall(PamgStarBeyond(pc, csr->m, P->half, nthere, there, &beyond));
   }
@@ -326,6 +326,13 @@ PetscErrorCode PCPAMGStarSetUp(PC pc, PetscBool *done)
   PetscCall(PCPAMGFree(pamg));
   PetscCall(PCPAMGInnerKeys(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PC PamgGetSame(PC pc)
+{
+  const PamgStar *star = &((const PC_PAMG *)pc->data)->star;
+
+  return star->inner.pc && !star->step ? star->inner.pc : pc;
 }
 
 /* z = T^-1 r, and a step of Jacobi */
