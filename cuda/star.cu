@@ -13,6 +13,17 @@ int PolderStarRows_CUDA(const PolderStarGrid *grid, PetscInt first, PolderRows A
                                              [=] __device__(PetscInt i) { return PolderStarPartsRow(&G, first, i, &A, &ghosts, nullptr, &P); });
 }
 
+int PolderStarPattern_CUDA(const PolderStarGrid *grid, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[], PolderStream stream)
+{
+  const PolderStarGrid G  = *grid;
+  const PetscInt       nz = PolderStarBegin(grid, first + n) - PolderStarBegin(grid, first);
+
+  return PolderForEach(n + 1, stream, [=] __device__(PetscInt i) {
+    if (i < n) PolderStarPatternRow(&G, first, i, ptr, col);
+    else ptr[n] = nz;
+  });
+}
+
 int PolderStarValues_CUDA(const PolderStarGrid *grid, PetscInt first, PetscInt n, const PolderStarParts *parts, PetscInt, const PetscInt[], const PetscScalar[],
                           const PetscInt ptr[], PetscScalar val[], PolderStream stream)
 {

@@ -46,22 +46,8 @@ void PolderStarRows_Host(const PolderStarGrid *G, PetscInt first, PolderRows A, 
 
 void PolderStarPattern_Host(const PolderStarGrid *G, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[])
 {
-  static const int order[7] = STAR_ORDER;
-  PetscInt         nz       = 0;
-
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscInt at[3];
-
-    PolderStarPoint(G, first + i, at);
-    ptr[i] = nz;
-    for (int l = 0; l < 7; ++l) {
-      const int      k = order[l];
-      const PetscInt j = k < 6 ? PolderStarNeighbour(G, at, first + i, k) : first + i;
-
-      if (j >= 0) col[nz++] = j;
-    }
-  }
-  ptr[n] = nz;
+  for (PetscInt i = 0; i < n; ++i) PolderStarPatternRow(G, first, i, ptr, col);
+  ptr[n] = PolderStarBegin(G, first + n) - PolderStarBegin(G, first);
 }
 
 void PolderStarValues_Host(const PolderStarGrid *G, PetscInt first, PetscInt n, const PolderStarParts *P, PetscInt nthere, const PetscInt there[],

@@ -9,6 +9,8 @@
 
 /* How far a stencil reaches in each direction */
 #define POLDER_STAR_REACH 2
+/* The most entries of a row of a star */
+#define POLDER_STAR_POINTS 7
 /* As many offsets to later rows such a stencil may have */
 #define POLDER_STAR_OFFSETS 62
 
@@ -39,8 +41,9 @@ PETSC_INTERN void PolderStarRows_Host(const PolderStarGrid *, PetscInt first, Po
                                       PetscInt count[]);
 POLDER_LAUNCHER int PolderStarRows_CUDA(const PolderStarGrid *, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt garray[],
                                         const PolderStarParts *, PetscInt count[], PolderStream stream);
-/* Host only. The pattern of n rows of the star: ptr[n + 1], and col[] in global numbers, ascending */
-PETSC_INTERN void PolderStarPattern_Host(const PolderStarGrid *, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[]);
+/* The pattern of n rows of the star: ptr[n + 1], and col[] in global numbers, ascending */
+PETSC_INTERN void   PolderStarPattern_Host(const PolderStarGrid *, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[]);
+POLDER_LAUNCHER int PolderStarPattern_CUDA(const PolderStarGrid *, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[], PolderStream stream);
 /*
   Its values: entry (i, j) is the mean of the parts of both rows, the sums of rows are sum[]. The parts of row there[g] of another process are beyond[6 g ..],
   there[] ascends. Device: there is no other process

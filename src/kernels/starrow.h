@@ -39,6 +39,21 @@ POLDER_LEVELROW PetscInt PolderStarNeighbour(const PolderStarGrid *G, const Pets
   return k % 2 ? row + step : row - step;
 }
 
+/* The number of entries of the star in all rows before this one */
+POLDER_LEVELROW PetscInt PolderStarBegin(const PolderStarGrid *G, PetscInt row)
+{
+  PetscInt stride = 1, missing = 0;
+
+  for (int d = 0; d < 3; ++d) {
+    const PetscInt far = stride * (G->n[d] - 1), whole = row / (far + stride), rest = row - whole * (far + stride); // rows with the first, the last coordinate
+    const PetscInt low = rest < stride ? rest : stride, high = rest > far ? rest - far : 0;
+
+    missing += 2 * whole * stride + low + high;
+    stride += far;
+  }
+  return POLDER_STAR_POINTS * row - missing;
+}
+
 /* The steps in each direction that lead `offset` rows on; PETSC_FALSE: they are beyond reach */
 POLDER_LEVELROW PetscBool PolderStarSteps(const PolderStarGrid *G, PetscInt offset, int step[3])
 {
@@ -51,6 +66,21 @@ POLDER_LEVELROW PetscBool PolderStarSteps(const PolderStarGrid *G, PetscInt offs
   }
   step[0] = offset >= -POLDER_STAR_REACH && offset <= POLDER_STAR_REACH ? (int)offset : 0;
   return (PetscBool)(step[0] == offset);
+}
+
+/* ptr[i] and the columns of own row i of the star, in global numbers */
+POLDER_LEVELROW void PolderStarPatternRow(const PolderStarGrid *G, PetscInt first, PetscInt i, PetscInt ptr[], PetscInt col[])
+{
+  const int order[POLDER_STAR_POINTS] = STAR_ORDER;
+  PetscInt  nz                        = PolderStarBegin(G, first + i) - PolderStarBegin(G, first), at[3];
+
+  ptr[i] = nz;
+  PolderStarPoint(G, first + i, at);
+  for (int l = 0; l < POLDER_STAR_POINTS; ++l) {
+    const PetscInt j = order[l] < 6 ? PolderStarNeighbour(G, at, first + i, order[l]) : first + i;
+
+    if (j >= 0) col[nz++] = j;
+  }
 }
 
 /* What the entries of a row say about it: the parts in its star, K, twice the energy of products of coordinates */
@@ -149,12 +179,12 @@ POLDER_LEVELROW PetscReal PolderStarPart(PetscInt j, int k, PetscInt first, Pets
 POLDER_LEVELROW void PolderStarValuesRow(const PolderStarGrid *G, PetscInt first, PetscInt n, PetscInt i, const PolderStarParts *P, PetscInt nthere,
                                          const PetscInt there[], const PetscScalar beyond[], PetscInt nz, PetscScalar val[])
 {
-  const int order[7] = STAR_ORDER;
-  PetscReal diagonal = P->sum[i];
-  PetscInt  main     = 0, at[3];
+  const int order[POLDER_STAR_POINTS] = STAR_ORDER;
+  PetscReal diagonal                  = P->sum[i];
+  PetscInt  main                      = 0, at[3];
 
   PolderStarPoint(G, first + i, at);
-  for (int l = 0; l < 7; ++l) {
+  for (int l = 0; l < POLDER_STAR_POINTS; ++l) {
     const int      k = order[l];
     const PetscInt j = k < 6 ? PolderStarNeighbour(G, at, first + i, k) : first + i;
 

@@ -6,6 +6,8 @@ PolderEmulate(PolderStarRows,
               (const PolderStarGrid *G, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt garray[], const PolderStarParts *P, PetscInt count[],
                PolderStream stream),
               G, first, A, ghosts, garray, P, count);
+PolderEmulate(PolderStarPattern, (const PolderStarGrid *G, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[], PolderStream stream), G, first, n, ptr,
+              col);
 PolderEmulate(PolderStarValues,
               (const PolderStarGrid *G, PetscInt first, PetscInt n, const PolderStarParts *P, PetscInt nthere, const PetscInt there[],
                const PetscScalar beyond[], const PetscInt ptr[], PetscScalar val[], PolderStream stream),

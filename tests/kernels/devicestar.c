@@ -63,12 +63,32 @@ static PetscErrorCode Unwritten(PetscInt n, PetscScalar **h, PetscScalar **d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How many columns are not those of the next points */
+static PetscInt WrongPattern(const PolderStarGrid *G, const PetscInt ptr[], const PetscInt col[])
+{
+  const PetscInt stride[3] = {1, G->n[0], G->n[0] * G->n[1]}, n = stride[2] * G->n[2];
+  PetscInt       nz = 0, wrong = 0;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    for (int k = -3; k <= 3; ++k) {
+      const int      d  = PetscAbsInt(k) - 1;
+      const PetscInt at = k ? i / stride[d] % G->n[d] + (k > 0 ? 1 : -1) : 0;
+
+      if (k && (at < 0 || at >= G->n[d])) continue;
+      wrong += nz >= ptr[n] || col[nz] != (k ? i + (k > 0 ? stride[d] : -stride[d]) : i);
+      ++nz;
+    }
+    wrong += ptr[i + 1] != nz;
+  }
+  return wrong;
+}
+
 static PetscErrorCode TestGrid(const PolderStarGrid *G, PetscBool astray, PolderStream stream, PetscInt *wrong)
 {
   Stencil         S;
   PolderStarParts h, d;
   PolderRows      none                      = {0};
-  PetscInt        count[POLDER_STAR_COUNTS] = {0}, *there, *ptr, *col, *dptr;
+  PetscInt        count[POLDER_STAR_COUNTS] = {0}, *there, *ptr, *col, *dptr, *dcol;
   PetscScalar    *val, *dval, *step, *dstep, *z, *dz;
 
   PetscFunctionBeginUser;
@@ -89,7 +109,12 @@ static PetscErrorCode TestGrid(const PolderStarGrid *G, PetscBool astray, Polder
   PetscCall(SameIndices("rows that are unlike, soft, astray", POLDER_STAR_COUNTS, count, there, wrong));
   *wrong += (count[POLDER_STAR_ASTRAY] > 0) != astray;
   PolderStarPattern_Host(G, 0, S.n, ptr, col);
-  PetscCall(PolderDeviceUpload(sizeof(*ptr) * (size_t)(S.n + 1), ptr, &dptr));
+  PetscCall(PolderDeviceMalloc(sizeof(*ptr) * (size_t)(S.n + 1), &dptr));
+  PetscCall(PolderDeviceMalloc(sizeof(*col) * (size_t)ptr[S.n], &dcol));
+  PolderLaunch(PolderStarPattern_CUDA(G, 0, S.n, dptr, dcol, stream));
+  PetscCall(SameIndices("where rows begin", S.n + 1, ptr, dptr, wrong));
+  PetscCall(SameIndices("columns", ptr[S.n], col, dcol, wrong));
+  *wrong += WrongPattern(G, ptr, col);
   PolderStarValues_Host(G, 0, S.n, &h, 0, NULL, NULL, ptr, val);
   PolderLaunch(PolderStarValues_CUDA(G, 0, S.n, &d, 0, NULL, NULL, dptr, dval, stream));
   PetscCall(SameScalars("star", ptr[S.n], val, dval, 1e-13, wrong));
@@ -108,6 +133,7 @@ static PetscErrorCode TestGrid(const PolderStarGrid *G, PetscBool astray, Polder
   }
   PetscCall(PolderDeviceFree(&there));
   PetscCall(PolderDeviceFree(&dptr));
+  PetscCall(PolderDeviceFree(&dcol));
   PetscCall(StencilDestroy(&S));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

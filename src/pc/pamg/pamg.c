@@ -34,10 +34,23 @@ static PetscErrorCode PamgJudgeHalf(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *elsewhere: another PC has the levels */
+static PetscErrorCode PamgSetUpElsewhere(PC pc, PetscBool *elsewhere)
+{
+  PetscFunctionBegin;
+  PetscCall(PCPAMGWholeSetUp(pc, elsewhere));
+  if (!*elsewhere) PetscCall(PCPAMGMovedSetUp(pc, elsewhere));
+  if (*elsewhere) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGCheckSymmetry(pc));
+  PetscCall(PCPAMGScaledSetUp(pc, elsewhere));
+  if (!*elsewhere) PetscCall(PCPAMGStarSetUp(pc, elsewhere));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_PAMG(PC pc)
 {
-  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
-  PetscBool elsewhere;
+  PC_PAMG  *pamg      = (PC_PAMG *)pc->data;
+  PetscBool elsewhere = PETSC_FALSE;
   PetscInt  bs;
 
   PetscFunctionBegin;
@@ -46,13 +59,8 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PCPAMGWarn(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
   PetscCall(PolderPCForgive(pc));
-  PetscCall(PCPAMGWholeSetUp(pc, &elsewhere));
-  if (!elsewhere) PetscCall(PCPAMGMovedSetUp(pc, &elsewhere));
-  if (!elsewhere) {
-    PetscCall(PCPAMGCheckSymmetry(pc));
-    PetscCall(PCPAMGScaledSetUp(pc, &elsewhere));
-  }
-  if (!elsewhere) PetscCall(PCPAMGStarSetUp(pc, &elsewhere));
+  if (pamg->given) pamg->symmetric = PETSC_TRUE;
+  else PetscCall(PamgSetUpElsewhere(pc, &elsewhere));
   if (!elsewhere) {
     if (!pamg->nlevel) pamg->broad = PETSC_FALSE;
     PetscCall(PCPAMGSetUpLevels(pc));
@@ -444,7 +452,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_quality <16>                  - largest two-grid condition number of an aggregate; 0: any
 .  -pc_pamg_scale_rows <true>             - rows are multiplied by factors that make the matrix symmetric, where there are such
 .  -pc_pamg_star <auto> (no,yes,auto)     - wider stencils on a grid, 9, 19 or 27 points or of fourth order: the levels are those of couplings to next points,
-                                            with the same energy of linear functions; auto: on hosts, where no more than a quarter of the rows speak against it
+                                            with the same energy of linear functions; auto: where no more than a quarter of the rows speak against it
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <automatic>      - maximum number of rows of the last level; automatic: 400, on a device 1100 below levels of pairs

@@ -16,7 +16,7 @@ PetscErrorCode PCPAMGBeginDevice(PC pc, PolderCSR *csr)
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
   if (pamg->precision != PAMG_DOUBLE || L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceDia(L->A, &dia));
+  if (!pamg->given) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->nd <= POLDER_LEVEL_DIAGONALS) {
     L->M.nd   = dia->nd;
     L->M.main = dia->main;
@@ -24,8 +24,11 @@ PetscErrorCode PCPAMGBeginDevice(PC pc, PolderCSR *csr)
     L->M.val  = (const void *const *)dia->val;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderMatGetDeviceCSR(L->A, csr, &done));
-  PetscCheck(done, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix of PC pamg has left the device since the set-up: set up again");
+  if (pamg->given) *csr = *pamg->given;
+  else {
+    PetscCall(PolderMatGetDeviceCSR(L->A, csr, &done));
+    PetscCheck(done, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix of PC pamg has left the device since the set-up: set up again");
+  }
   L->M.nd = 0;
   L->M.ai = csr->ai;
   L->M.aj = csr->aj;

@@ -222,7 +222,7 @@ typedef struct {
   char               type[32]; /* of the matrix, on the device: the first level reads arrays that are freed when the type changes */
 } PamgKeys;
 
-/* The options come first, up to place: a PamgInner gets a copy of them */
+/* The options come first, up to given: a PamgInner gets a copy of them */
 struct _PC_PAMG {
   PetscInt passes, maxlevels, coarselimit, gatherlimit, klevels;
   PetscInt eliminate; /* the most neighbours of a row that is eliminated, 0: none */
@@ -240,6 +240,7 @@ struct _PC_PAMG {
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
   PetscBool     reuse, grids, scales;
 
+  const PolderCSR      *given; /* the rows that the levels are made of, on a device; NULL: those of the matrix */
   const PolderPlace    *place; /* where the levels are; the host before the set-up */
   const PamgSetUpSteps *setup; /* the set-up steps of that place */
   const PamgSteps      *steps; /* the cycle steps of that place, in the precision of the cycle */
@@ -503,17 +504,6 @@ PETSC_INTERN PetscErrorCode PCPAMGHasConstant(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpCoarse(PC);
 /* Factorises the last level on the host from the rows of all processes */
 PETSC_INTERN PetscErrorCode PCPAMGFactorRows(PC_PAMG *, const PolderCSR *, PetscBool constant);
-
-/* A Gershgorin bound up to this serves as the estimate: no product is needed to improve it */
-#define PAMG_BOUND 2.05
-/* Otherwise this many steps of the power method, whose result is increased by ten percent */
-#define PAMG_POWER 10
-static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
-{
-  const PetscReal most = bound > 0 ? bound : 2;
-
-  return power > 0 ? PetscMin(most, 1.1 * power) : most;
-}
 
 /* pamgdevice.c */
 /* Makes the matrix of level l from its device arrays */

@@ -18,7 +18,7 @@ static PetscErrorCode PamgCreateInner(PC pc, MPI_Comm comm, PetscBool scaled, PC
   PetscCall(PCSetOptionsPrefix(*inner, prefix));
   PetscCall(PolderRefuseQuietly((PetscObject)*inner));
   own = (PC_PAMG *)(*inner)->data;
-  PetscCall(PetscMemcpy(own, pc->data, offsetof(PC_PAMG, place)));
+  PetscCall(PetscMemcpy(own, pc->data, offsetof(PC_PAMG, given)));
   own->wantrepartition = 0;
   own->scales          = (PetscBool)(own->scales && !scaled);
   own->linear          = (PetscBool)(own->linear || scaled); // most solvers for matrices that are not symmetric take it so
@@ -26,7 +26,7 @@ static PetscErrorCode PamgCreateInner(PC pc, MPI_Comm comm, PetscBool scaled, PC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, PetscBool scaled, PC *inner, PetscBool *failed)
+PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, const PolderCSR *given, PetscBool scaled, PC *inner, PetscBool *failed)
 {
   PC_PAMG       *pamg = (PC_PAMG *)pc->data, *own;
   PCFailedReason reason;
@@ -37,6 +37,7 @@ PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, PetscBool scaled, PC *inner, Petsc
   if (!*inner) PetscCall(PamgCreateInner(pc, PetscObjectComm((PetscObject)A), scaled, inner));
   own        = (PC_PAMG *)(*inner)->data;
   own->reuse = pamg->reuse;
+  own->given = given;
   PetscCall(PetscObjectGetOptions((PetscObject)pc, &options));
   PetscCall(PetscObjectSetOptions((PetscObject)*inner, options));
   PetscCall(PCSetReusePreconditioner(*inner, PETSC_FALSE));

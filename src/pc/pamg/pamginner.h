@@ -36,19 +36,22 @@ typedef struct {
   PamgInner inner; /* without z */
 } PamgScaled;
 
-/* Wider stencils on a grid: the matrix of couplings to next points with the same energy of linear functions, and a PC for it. step: a damped inverse diagonal,
-   NULL: there is none */
+/* Wider stencils on a grid: the matrix of couplings to next points with the same energy of linear functions, and a PC for it. Arrays are at the place. step: a
+   damped inverse diagonal, NULL: there is none */
 typedef struct {
   const PolderPlace *place;
-  Mat                matrix;
-  PamgInner          inner; /* without vectors */
+  PetscInt           nz, *ptr, *col; /* entries of this process; [rows + 1], where its rows begin; [nz] columns, on a device */
+  PetscScalar       *val;            /* [nz] */
+  Mat                matrix;         /* on the host */
+  PolderCSR          rows;           /* on a device; there is no matrix, whose pattern PETSc would want on the host */
+  PamgInner          inner;          /* without vectors */
   Vec                step;
-  PetscInt           nz, *ptr; /* entries of this process; [rows + 1] at the place, where its rows begin */
 } PamgStar;
 
 /* pamginner.c */
-/* Sets up *inner, made if it is NULL, for the rows A; scaled: these have been scaled already; *failed: it refuses them on some process. Collective over pc */
-PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, PetscBool scaled, PC *inner, PetscBool *failed);
+/* Sets up *inner, made if it is NULL, for the rows A; given: not for these but for as many others, which stay where they are; scaled: they have been scaled
+   already; *failed: it refuses them on some process. Collective over pc */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, const PolderCSR *given, PetscBool scaled, PC *inner, PetscBool *failed);
 /* Has pc->pmat the pattern that the levels, or those of the PC in its place, were made for? */
 PETSC_INTERN PetscErrorCode PCPAMGSamePattern(PC, PetscBool *same);
 /* What says in an apply that the matrix is that of the set-up */

@@ -121,7 +121,7 @@ PetscErrorCode PCPAMGMovedSetUp(PC pc, PetscBool *done)
   }
   if (!moved->rows) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgMoveRows(pc));
-  PetscCall(PCPAMGSetUpInner(pc, moved->matrix, PETSC_FALSE, &moved->inner.pc, &failed));
+  PetscCall(PCPAMGSetUpInner(pc, moved->matrix, NULL, PETSC_FALSE, &moved->inner.pc, &failed));
   if (failed) { // the set-up of the rows where they are tells the numbers that the user knows
     PetscCall(PCPAMGMovedFree(pamg));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -219,7 +219,7 @@ static PetscErrorCode PamgSetUpScaled(PC pc, PetscBool *symmetric, PetscBool *fa
   else PetscCall(MatDuplicate(pc->pmat, MAT_COPY_VALUES, &scaled->matrix));
   if (!scaled->inner.r) PetscCall(VecDuplicate(scaled->d, &scaled->inner.r));
   PetscCall(MatDiagonalScale(scaled->matrix, scaled->d, NULL));
-  PetscCall(PCPAMGSetUpInner(pc, scaled->matrix, PETSC_TRUE, &scaled->inner.pc, failed));
+  PetscCall(PCPAMGSetUpInner(pc, scaled->matrix, NULL, PETSC_TRUE, &scaled->inner.pc, failed));
   *symmetric      = pamg->symmetric;
   pamg->symmetric = PETSC_FALSE; // A itself is not
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,7 +24,8 @@ PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr
   const PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !PamgOnlyHost(pamg)), csr));
+  if (pamg->given) *csr = *pamg->given;
+  else PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !PamgOnlyHost(pamg)), csr));
   *steps = csr->device ? &PamgSetUpDevice : &PamgSetUpHost; // the only choice of the place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -396,7 +397,8 @@ PetscErrorCode PCPAMGSetUpLevels(PC pc)
   }
   if (!refresh) PetscCall(PamgRebuild(pc, steps, &csr));
   PetscCall(PamgLogSetUp(pamg, refresh));
-  if (PamgOnlyHost(pamg) && !before) {
+  if (PamgOnlyHost(pamg) && pamg->given) pc->failedreason = PC_SETUP_ERROR; // there are no others
+  else if (PamgOnlyHost(pamg) && !before) {
     PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " %s: all levels go to the host\n", pamg->nlevel - 1,
                         pamg->chains     ? "have few neighbours and are eliminated there"
                         : pamg->onesided ? "have entries without a partner"

@@ -26,7 +26,11 @@ PetscErrorCode PCPAMGStarFree(PC_PAMG *pamg)
   PetscCall(PCPAMGFreeInner(&star->inner));
   PetscCall(MatDestroy(&star->matrix));
   PetscCall(VecDestroy(&star->step));
-  if (star->place) PetscCall((*star->place->free)(&star->ptr));
+  if (star->place) {
+    PetscCall((*star->place->free)(&star->ptr));
+    PetscCall((*star->place->free)(&star->col));
+    PetscCall((*star->place->free)(&star->val));
+  }
   star->place = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,55 +159,57 @@ static PetscErrorCode PamgStarBeyond(PC pc, PetscInt n, const PetscReal half[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix for the star of this pattern, and what its values need of it at the place */
+/* The pattern of the star at the place, on the host in a matrix */
 static PetscErrorCode PamgStarCreate(PC pc, const PolderCSR *csr, const PolderStarGrid *G)
 {
   PamgStar      *star = &((PC_PAMG *)pc->data)->star;
   const PetscInt n    = csr->m;
-  PetscInt      *ptr, *col, *row;
-  MatType        type = csr->device ? MATAIJDIA : MATAIJ;
   VecType        vectors;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(n + 1, &ptr, 7 * n, &col, csr->device ? 7 * n : 0, &row));
-  PolderStarPattern_Host(G, csr->rstart, n, ptr, col);
-  PetscCall(PolderPlaceUpload(star->place, sizeof(*ptr) * (size_t)(n + 1), ptr, &star->ptr));
-  star->nz = ptr[n];
+  star->nz = PolderStarBegin(G, csr->rstart + n) - PolderStarBegin(G, csr->rstart);
+  PetscCall(PolderPlaceMalloc(star->place, n + 1, &star->ptr));
+  PetscCall(PolderPlaceMalloc(star->place, star->nz, &star->col));
+  PolderRun(star->place, PolderStarPattern, G, csr->rstart, n, star->ptr, star->col);
+  if (star->place->device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), &star->matrix));
   PetscCall(MatSetSizes(star->matrix, n, n, csr->M, csr->M));
-  PetscCall(MatSetType(star->matrix, type));
+  PetscCall(MatSetType(star->matrix, MATAIJ));
   PetscCall(MatGetVecType(pc->pmat, &vectors));
   PetscCall(MatSetVecType(star->matrix, vectors));
-  if (csr->device) {
-    for (PetscInt i = 0; i < n; ++i) {
-      for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) row[k] = i;
-    }
-    PetscCall(MatSetPreallocationCOO(star->matrix, ptr[n], row, col));
-  } else {
-    PetscCall(MatSeqAIJSetPreallocationCSR(star->matrix, ptr, col, NULL));
-    PetscCall(MatMPIAIJSetPreallocationCSR(star->matrix, ptr, col, NULL));
-  }
-  PetscCall(PetscFree3(ptr, col, row));
+  PetscCall(MatSeqAIJSetPreallocationCSR(star->matrix, star->ptr, star->col, NULL));
+  PetscCall(MatMPIAIJSetPreallocationCSR(star->matrix, star->ptr, star->col, NULL));
+  PetscCall((*star->place->free)(&star->col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives the star these values, by rows */
-static PetscErrorCode PamgStarSet(PC pc, PetscScalar val[])
+/* The star has new values: its matrix gets them, or its rows, which have the place of those of the matrix */
+static PetscErrorCode PamgStarSet(PC pc, const PolderCSR *csr)
 {
-  const PamgStar *star = &((PC_PAMG *)pc->data)->star;
-  MatNullSpace    kernel;
-  PetscMPIInt     ranks;
-  PetscScalar    *a;
+  PamgStar    *star = &((PC_PAMG *)pc->data)->star;
+  MatNullSpace kernel;
+  PetscMPIInt  ranks;
+  PetscScalar *a;
 
   PetscFunctionBegin;
+  star->rows = (PolderCSR){.m      = csr->m,
+                           .rstart = csr->rstart,
+                           .M      = csr->M,
+                           .ai     = star->ptr,
+                           .aj     = star->col,
+                           .aa     = star->val,
+                           .diag   = csr->diag,
+                           .nz     = star->nz,
+                           .device = csr->device};
+  if (!star->matrix) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  if (star->place->device) PetscCall(MatSetValuesCOO(star->matrix, val, INSERT_VALUES));
-  else if (ranks > 1) PetscCall(MatUpdateMPIAIJWithArray(star->matrix, val));
+  if (ranks > 1) PetscCall(MatUpdateMPIAIJWithArray(star->matrix, star->val));
   else {
     PetscCall(MatSeqAIJGetArrayWrite(star->matrix, &a));
-    PetscCall(PetscArraycpy(a, val, star->nz));
+    PetscCall(PetscArraycpy(a, star->val, star->nz));
     PetscCall(MatSeqAIJRestoreArrayWrite(star->matrix, &a));
   }
+  PetscCall((*star->place->free)(&star->val));
   PetscCall(MatSetOption(star->matrix, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(star->matrix, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
   PetscCall(MatGetNullSpace(pc->pmat, &kernel));
@@ -232,18 +238,17 @@ static PetscErrorCode PamgStarFill(PC pc, const PolderCSR *csr, const PolderStar
 {
   PamgStar    *star   = &((PC_PAMG *)pc->data)->star;
   PetscInt     nthere = 0, *there = NULL;
-  PetscScalar *beyond = NULL, *val;
+  PetscScalar *beyond = NULL;
 
   PetscFunctionBegin;
-  if (!star->matrix) PetscCall(PamgStarCreate(pc, csr, G));
+  if (!star->ptr) PetscCall(PamgStarCreate(pc, csr, G));
   if (!csr->device && csr->offdiag) { // a sequential matrix has no row elsewhere
     PetscCall(PamgStarThere(G, csr->rstart, csr->m, &nthere, &there));
     PetscCall(PamgStarBeyond(pc, csr->m, P->half, nthere, there, &beyond));
   }
-  PetscCall(PolderPlaceMalloc(star->place, star->nz, &val));
-  PolderRun(star->place, PolderStarValues, G, csr->rstart, csr->m, P, nthere, there, beyond, star->ptr, val);
-  PetscCall(PamgStarSet(pc, val));
-  PetscCall((*star->place->free)(&val));
+  if (!star->val) PetscCall(PolderPlaceMalloc(star->place, star->nz, &star->val));
+  PolderRun(star->place, PolderStarValues, G, csr->rstart, csr->m, P, nthere, there, beyond, star->ptr, star->val);
+  PetscCall(PamgStarSet(pc, csr));
   PetscCall(PetscFree(beyond));
   PetscCall(PetscFree(there));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -282,13 +287,9 @@ static PetscErrorCode PamgMakeStar(PC pc, const PolderCSR *csr, const PolderStar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  *found: the matrix has a star now. On devices that have its rows in parts it has none, and on one only where the user wants it: the host makes the lists of
-  its entries, which takes ten times as long as levels of pairs, once for a pattern. Collective
-*/
+/* *found: the matrix has a star now. On devices that have its rows in parts it has none, nor where its rows are too short for a wider stencil. Collective */
 static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
 {
-  const PC_PAMG        *pamg = (PC_PAMG *)pc->data;
   const PamgSetUpSteps *steps;
   PolderCSR             csr;
   PolderStarGrid        G;
@@ -299,7 +300,7 @@ static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
   *found = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
-  if ((!csr.device || (ranks == 1 && pamg->wantstar > 0)) && csr.M >= PAMG_STAR_LEAST) {
+  if ((!csr.device || (ranks == 1 && csr.nz / POLDER_STAR_POINTS >= csr.m)) && csr.M >= PAMG_STAR_LEAST) {
     PetscCall(PamgStarOffsets(pc, &csr, &n, off));
     if (n && PolderStarGridFind_Host(n, off, csr.M, &G)) PetscCall(PamgMakeStar(pc, &csr, &G, found));
   }
@@ -310,6 +311,7 @@ static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
 PetscErrorCode PCPAMGStarSetUp(PC pc, PetscBool *done)
 {
   PC_PAMG        *pamg  = (PC_PAMG *)pc->data;
+  PamgStar       *star  = &pamg->star;
   const PetscBool wants = (PetscBool)(pamg->symmetric && pamg->grids && pamg->wantstar && PetscAbsInt(pc->pmat->rmap->bs) == 1);
   PetscBool       same, failed = PETSC_FALSE;
 
@@ -319,7 +321,7 @@ PetscErrorCode PCPAMGStarSetUp(PC pc, PetscBool *done)
   if (pamg->nlevel && same) PetscFunctionReturn(PETSC_SUCCESS); // new values keep the levels
   if (!wants || !same) PetscCall(PCPAMGStarFree(pamg));
   if (wants) PetscCall(PamgFindStar(pc, done));
-  if (*done) PetscCall(PCPAMGSetUpInner(pc, pamg->star.matrix, PETSC_FALSE, &pamg->star.inner.pc, &failed));
+  if (*done) PetscCall(PCPAMGSetUpInner(pc, star->matrix ? star->matrix : pc->pmat, star->matrix ? NULL : &star->rows, PETSC_FALSE, &star->inner.pc, &failed));
   if (failed) *done = PETSC_FALSE; // a refusal comes from the set-up of the rows as they are
   if (!*done) PetscCall(PCPAMGStarFree(pamg));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);

@@ -64,3 +64,14 @@ PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsHalf, Pa
 /* Sets the arrays of the first level to those of the matrix, unless the level has its own in single precision or by diagonals; gives them back */
 PETSC_INTERN PetscErrorCode PCPAMGBeginDevice(PC, PolderCSR *);
 PETSC_INTERN PetscErrorCode PCPAMGEndDevice(PC, PolderCSR *);
+
+/* A Gershgorin bound up to this serves as the estimate: no product is needed to improve it */
+#define PAMG_BOUND 2.05
+/* Otherwise this many steps of the power method, whose result is increased by ten percent */
+#define PAMG_POWER 10
+static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
+{
+  const PetscReal most = bound > 0 ? bound : 2;
+
+  return power > 0 ? PetscMin(most, 1.1 * power) : most;
+}
