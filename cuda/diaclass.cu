@@ -5,6 +5,8 @@
 
 /* Rows without a place that a warp counts at a time */
 #define POLDER_DIA_LOST 8
+/* Groups of rows that are looked at before the sample, whose many warps need long to see that no two rows are equal */
+#define POLDER_DIA_PROBE 16
 
 /*
   Enters the class of the row that lane `from` of this warp has, unless it is there; false: there is no place for it. All places that the class may take are
@@ -14,18 +16,19 @@ static __device__ __forceinline__ bool PolderDiaClassEnter(const PolderDiaStenci
                                                            int from, PolderDiaClasses *C)
 {
   static_assert(POLDER_DIA_PROBES == 32, "a lane looks at a place");
-  const int          lane  = threadIdx.x % 32;
-  const unsigned int key   = __shfl_sync(0xffffffffu, mykey, from);
-  const int          mine  = PolderDiaPlace(key, lane);
-  const unsigned int there = *(const volatile unsigned int *)&C->key[mine];
-  unsigned int       empty = __ballot_sync(0xffffffffu, !there);
+  const int          lane = threadIdx.x % 32;
+  const unsigned int key  = __shfl_sync(0xffffffffu, mykey, from);
+  const int          mine = PolderDiaPlace(key, lane);
 
-  if (__any_sync(0xffffffffu, there == key)) return true;
-  for (; empty; empty &= empty - 1) {
-    const int    c     = PolderDiaPlace(key, __ffs(empty) - 1);
-    unsigned int found = 0;
+  for (;;) { // places that others take meanwhile are seen in the next round
+    const unsigned int there = *(const volatile unsigned int *)&C->key[mine], empty = __ballot_sync(0xffffffffu, !there);
+    unsigned int       found = 0;
 
+    if (__any_sync(0xffffffffu, there == key)) return true;
+    if (!empty) return false;
     if (lane == from) {
+      const int c = PolderDiaPlace(key, __ffs(empty) - 1);
+
       found = atomicCAS(&C->key[c], 0u, key);
       if (!found) {
         PolderDiaEnter(&S, a, c, C);
@@ -35,15 +38,14 @@ static __device__ __forceinline__ bool PolderDiaClassEnter(const PolderDiaStenci
     found = __shfl_sync(0xffffffffu, found, from);
     if (!found || found == key) return true;
   }
-  return false;
 }
 
 /*
-  Finds classes in every n-th group of rows; code != NULL: only in rows that have none yet. A warp looks once for equal rows. It counts the rows without a place
-  as it goes and leaves when all warps have found too many
+  Finds classes in every n-th group of rows, of which there are `sampled`; code != NULL: only in rows that have none yet. A warp looks once for equal rows. It
+  adds the rows without a place to *alllost as it goes and leaves when all warps have found too many. Where the rows before the sample have failed, so has that
 */
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, int n, PetscInt sampled, const unsigned char *__restrict__ code, PolderDiaClasses *C)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, int n, PetscInt sampled,
+                                                                                const unsigned char *__restrict__ code, PetscInt *alllost, PolderDiaClasses *C)
 {
   const PetscInt     i    = (PetscInt)blockIdx.x * (n * POLDER_DIA_GROUP_ROWS) + (PetscInt)threadIdx.x;
   const int          lane = threadIdx.x % 32;
@@ -52,6 +54,10 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PetscInt           lost = 0;
 
   if (code && (C->rest == S.m || *(const volatile PetscInt *)&C->used == POLDER_DIA_CLASSLESS)) return; // the sample has failed, or there is no place
+  if (!code && alllost != &C->probed && PolderDiaClassesFail(C->probed, POLDER_DIA_PROBE * POLDER_DIA_GROUP_ROWS)) {
+    if (i == 0) C->lost = S.m;
+    return;
+  }
   if (i < S.m && (!code || code[i] == POLDER_DIA_CLASSLESS)) {
     PolderDiaRowBits(&S, i, a);
     key = PolderDiaKeyOf(a);
@@ -64,13 +70,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     if (!PolderDiaClassEnter(S, a, key, from, C)) lost += __popc(__shfl_sync(0xffffffffu, equals, from));
     if (code || lost < POLDER_DIA_LOST) continue;
     if (lane == 0) {
-      PolderAtomicAdd(&C->lost, lost);
-      lost = *(const volatile PetscInt *)&C->lost;
+      PolderAtomicAdd(alllost, lost);
+      lost = *(const volatile PetscInt *)alllost;
     }
     if (PolderDiaClassesFail(__shfl_sync(0xffffffffu, lost, 0), sampled)) return;
     lost = 0;
   }
-  if (!code && lost && lane == 0) PolderAtomicAdd(&C->lost, lost);
+  if (!code && lost && lane == 0) PolderAtomicAdd(alllost, lost);
 }
 
 /* Sets the codes and counts the rows in no class. ENTRIES: what stencil.entries is; AGAIN: goes over the rows in no class again */
@@ -106,9 +112,12 @@ static int DiaClassify(const PolderDiaStencil &S, unsigned char *code, PolderDia
   const PetscInt     sample = PolderDiaSampled(S.m), all = PolderBlocks(S.m, POLDER_BLOCK);
   const unsigned int blocks = (unsigned int)PetscMin(all, 8 * PolderMultiprocessors()), some = PolderBlocks(S.m, POLDER_DIA_SAMPLE * POLDER_DIA_GROUP_ROWS);
 
-  PolderDiaClassFindKernel<<<some, POLDER_BLOCK, 0, stream>>>(S, POLDER_DIA_SAMPLE, sample, NULL, C);
+  if (some > POLDER_DIA_PROBE)
+    PolderDiaClassFindKernel<<<POLDER_DIA_PROBE, POLDER_BLOCK, 0, stream>>>(S, (int)(some / POLDER_DIA_PROBE) * POLDER_DIA_SAMPLE,
+                                                                            POLDER_DIA_PROBE * POLDER_DIA_GROUP_ROWS, NULL, &C->probed, C);
+  PolderDiaClassFindKernel<<<some, POLDER_BLOCK, 0, stream>>>(S, POLDER_DIA_SAMPLE, sample, NULL, &C->lost, C);
   PolderDiaClassCodeKernel<ENTRIES, false><<<blocks, POLDER_BLOCK, 0, stream>>>(S, sample, C, code);
-  PolderDiaClassFindKernel<<<PolderBlocks(S.m, 3 * POLDER_DIA_GROUP_ROWS), POLDER_BLOCK, 0, stream>>>(S, 3, sample, code, C);
+  PolderDiaClassFindKernel<<<PolderBlocks(S.m, 3 * POLDER_DIA_GROUP_ROWS), POLDER_BLOCK, 0, stream>>>(S, 3, sample, code, NULL, C);
   PolderDiaClassCodeKernel<ENTRIES, true><<<blocks, POLDER_BLOCK, 0, stream>>>(S, sample, C, code);
   return cudaGetLastError();
 }

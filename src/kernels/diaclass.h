@@ -22,6 +22,7 @@ struct _PolderDiaClasses {
   unsigned long long bits[POLDER_DIA_CODES * POLDER_DIA_WIDTH];   /* the bits of what the stencil has */
   unsigned int       key[POLDER_DIA_CODES];                       /* their hash, 0: there is no such class */
   PetscInt           used, lost, rest;                            /* classes; rows of the sample for which none was left; rows in no class */
+  PetscInt           probed;                                      /* device: rows before the sample for which none was left */
 };
 
 typedef enum {

@@ -17,8 +17,9 @@ typedef struct {
   PetscInt          ld, nstored, first; /* diagonals first .. nd - 1 are stored, at a distance of ld scalars */
   int              *bad;                /* device */
   void             *work;               /* device: scratch of the product with a dot */
-  unsigned char    *code;               /* the classes of equal rows, to which dia points if they serve */
+  unsigned char    *code;               /* [m] the classes of equal rows, to which dia points if they serve; NULL: nobody wants them */
   PolderDiaClasses *classes;
+  PetscInt          products; /* since the values changed, up to the one that finds classes */
 } Mat_DIA;
 
 struct _DIASteps {
@@ -213,37 +214,59 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDiaClassify(const PolderPlace *place, const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes, PetscBool *serve)
+PetscErrorCode PolderDiaClassesMalloc(const PolderPlace *place, const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes)
+{
+  const PetscBool serve = place->device ? (PetscBool)PolderKernelCan(PolderDiaClassesServe_CUDA(S)) : PolderDiaClassesServe_Host(S);
+
+  PetscFunctionBegin;
+  if (*code || !serve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPlaceMalloc(place, S->m, code));
+  PetscCall(PolderPlaceMalloc(place, 1, classes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDiaClassify(const PolderPlace *place, const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *classes, PetscBool *serve)
 {
   PetscInt rest;
 
   PetscFunctionBegin;
-  *serve = place->device ? (PetscBool)PolderKernelCan(PolderDiaClassesServe_CUDA(S)) : PolderDiaClassesServe_Host(S);
-  if (!*serve) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!*code) {
-    PetscCall(PolderPlaceMalloc(place, S->m, code));
-    PetscCall(PolderPlaceMalloc(place, 1, classes));
-  }
-  PolderRun(place, PolderDiaClassify, S, *code, *classes);
-  PetscCall(PolderPlaceTake(place, 1, &(*classes)->rest, &rest));
+  PolderRun(place, PolderDiaClassify, S, code, classes);
+  PetscCall(PolderPlaceTake(place, 1, &classes->rest, &rest));
   *serve = (PetscBool)(rest <= PolderDiaMostClassless(S->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds classes of equal rows, see diaclass.h */
-static PetscErrorCode DIAClassify_Private(Mat_DIA *D)
+/* The stencil whose rows may have classes; of no points, where there is none */
+static PolderDiaStencil DIAStencil(const PolderDia *dia)
 {
-  PolderDia       *dia   = &D->dia;
-  PetscBool        serve = PETSC_FALSE;
-  PolderDiaStencil stencil;
+  if (dia->m != dia->n || dia->main < 0 || dia->nd > POLDER_DIA_POINTS) return (PolderDiaStencil){0};
+  return PolderDiaStencilOf(dia->m, dia->nd, dia->main, dia->off, POLDER_DIA_DOUBLE, (const void *const *)dia->val, NULL);
+}
+
+/* There are new values, whose classes are not known */
+static PetscErrorCode DIARenew_Private(Mat_DIA *D, PetscBool wanted)
+{
+  const PolderDiaStencil S = DIAStencil(&D->dia);
 
   PetscFunctionBegin;
-  if (dia->m == dia->n && dia->main >= 0 && dia->nd <= POLDER_DIA_POINTS) {
-    stencil = PolderDiaStencilOf(dia->m, dia->nd, dia->main, dia->off, POLDER_DIA_DOUBLE, (const void *const *)dia->val, NULL);
-    PetscCall(PolderDiaClassify(D->steps->place, &stencil, &D->code, &D->classes, &serve));
-  }
-  dia->code    = serve ? D->code : NULL;
-  dia->classes = D->classes;
+  D->products = 0;
+  D->dia.code = NULL;
+  if (wanted && S.nd) PetscCall(PolderDiaClassesMalloc(D->steps->place, &S, &D->code, &D->classes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before a product: the second one with the same values finds classes of equal rows, see diaclass.h. Some solvers make no more than one, for a true residual */
+static PetscErrorCode DIAClassify_Private(Mat_DIA *D)
+{
+  PolderDiaStencil S;
+  PetscBool        serve;
+
+  PetscFunctionBegin;
+  if (!D->code || D->products > 1 || ++D->products < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  S = DIAStencil(&D->dia);
+  PetscCall(PolderDiaClassify(D->steps->place, &S, D->code, D->classes, &serve));
+  D->dia.code    = serve ? D->code : NULL;
+  D->dia.classes = D->classes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,7 +308,7 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
     PetscCall((*steps->fill)(D, csr, 0.0, PETSC_FALSE, &ok));
     PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   }
-  if (aij->opts.classes) PetscCall(DIAClassify_Private(D));
+  PetscCall(DIARenew_Private(D, aij->opts.classes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,7 +320,7 @@ static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
   PetscFunctionBegin;
   PetscCall(DIATolerance_Private(A, aij, &tol));
   PetscCall((*D->steps->fill)(D, csr, tol, (PetscBool)(D->first && (aij->block ? aij->eternal : PolderMatSymmetricEternal(A))), done));
-  if (*done && aij->opts.classes) PetscCall(DIAClassify_Private(D));
+  if (*done) PetscCall(DIARenew_Private(D, aij->opts.classes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,6 +328,7 @@ static PetscErrorCode DIAMult(const void *data, PetscScalar alpha, const PetscSc
 {
   PetscFunctionBegin;
   (void)dot;
+  PetscCall(DIAClassify_Private((Mat_DIA *)data));
   PolderDiaMult_Host(&((const Mat_DIA *)data)->dia, alpha, x, y, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -322,6 +346,7 @@ static PetscErrorCode DIAMultDevice(const void *data, PetscScalar alpha, const P
   PolderStream   stream;
 
   PetscFunctionBegin;
+  PetscCall(DIAClassify_Private((Mat_DIA *)data));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderDiaMult_CUDA(&D->dia, alpha, x, y, z, dot, D->work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -403,6 +428,7 @@ PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, const PolderLabelRuns *
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   PetscCall(VecGetArrayRead(x, &xx));
   PetscCall(VecGetArrayWrite(y, &yy));
+  PetscCall(DIAClassify_Private((Mat_DIA *)arrays->data));
   *dot = PolderDiaMultDot_Host(&((Mat_DIA *)arrays->data)->dia, xx, yy, runs, sum);
   PetscCall(VecRestoreArrayWrite(y, &yy));
   PetscCall(VecRestoreArrayRead(x, &xx));
@@ -435,7 +461,7 @@ PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, const PolderLabelRuns *
    If `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` is also set, new values of the lower half are not checked when they are on the device.
 
    Where coefficients are constant but for jumps, the matrix of a large 5- or 7-point stencil has few different rows. One byte a row then
-   names a class of equal rows, and products read the entries from a table of up to 255 classes, with the same results to the last bit. Rows in no class are
+   names a class of equal rows, and from the second product with the same values on products read the entries from a table of up to 255 classes, with the same results to the last bit. Rows in no class are
    read from the diagonals; if these are more than a sixteenth of all, there are no classes.
 
    `-mat_view ::ascii_info` prints the format in use and, when it is not diagonals, the reason.

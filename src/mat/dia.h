@@ -15,9 +15,10 @@ PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceDia(Mat, const PolderDia **);
 /* Offsets of the diagonals that have entries, ascending, of m by n rows on the device. When there are more than max, only *nd > max is set */
 PETSC_INTERN PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);
-/* Finds classes of equal rows at a place, if kernels read them and enough rows have one; else *serve = PETSC_FALSE. The arrays, NULL at first, are allocated
-   there for S->m rows */
-PETSC_INTERN PetscErrorCode PolderDiaClassify(const PolderPlace *, const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes,
+/* Allocates the arrays of classes of equal rows at a place, which are NULL at first and remain so if no kernel reads them */
+PETSC_INTERN PetscErrorCode PolderDiaClassesMalloc(const PolderPlace *, const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes);
+/* Finds the classes; *serve: enough rows have one */
+PETSC_INTERN PetscErrorCode PolderDiaClassify(const PolderPlace *, const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *classes,
                                               PetscBool *serve);
 /* y = A x and (x, y) in one pass, for vectors of the host, where A is a large seqaijdia matrix; else *done = PETSC_FALSE. runs != NULL: sum[label]
    += the sums of y over them */

@@ -282,7 +282,8 @@ static PetscErrorCode PamgClassifyDevice(const PC_PAMG *pamg, PamgLevel *L)
   PetscFunctionBegin;
   if (M->nd && M->nd <= POLDER_DIA_POINTS && pamg->precision != PAMG_DOUBLE) {
     stencil = PolderDiaStencilOf(M->n, M->nd, M->main, M->off, M->bfloat ? POLDER_DIA_BFLOAT : POLDER_DIA_SINGLE, M->val, (const float *)M->dinv);
-    PetscCall(PolderDiaClassify(pamg->place, &stencil, &L->code, &L->classes, &serve));
+    PetscCall(PolderDiaClassesMalloc(pamg->place, &stencil, &L->code, &L->classes));
+    if (L->code) PetscCall(PolderDiaClassify(pamg->place, &stencil, L->code, L->classes, &serve));
   }
   M->code    = serve ? L->code : NULL;
   M->classes = L->classes;
