@@ -72,7 +72,7 @@ PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice g, Mat A, PetscBool
   PetscCall(PolderDeflationDestroyRuns(g));
   PetscCall(PolderMatGetHalo(A, &halo));
   PetscCall(PolderHaloConnectDevice(halo));
-  PetscCall(PolderMatGetDeviceDia(A, &dia));
+  PetscCall(PolderMatGetDeviceDiaClassed(A, &dia)); // the runs are those of a product that reads classes
   PetscCall(PolderMatGetOuterRows(A, &outer, &row));
   if (!dia || outer < 0 || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &r->far, &r->chunk))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));

@@ -187,7 +187,7 @@ static PetscErrorCode PolderAIJProductGhosts_Private(Mat A, PolderHalo halo, Pol
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (dot->runs || off->low < 0 || !PolderHaloAddsRows(halo)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceDia(A, &dia));
+  PetscCall(PolderMatGetDeviceDiaClassed(A, &dia));
   if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &far, &chunk))) PetscFunctionReturn(PETSC_SUCCESS);
   if (dia->m % far || (off->low && off->low != far) || (high && high != far)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderHaloGetExchange(halo, &ghosts.exchange));
@@ -309,7 +309,7 @@ static PetscErrorCode PolderMatFindRuns_Private(Mat A, PolderProductDot *dot)
   PetscFunctionBegin;
   dot->dia = NULL;
   if (!runs) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceDia(A, &dia));
+  PetscCall(PolderMatGetDeviceDiaClassed(A, &dia));
   if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &far, &chunk))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetOuterRows(A, &outer, &row));
   if (far == runs->far && chunk == runs->chunk && dia->m == runs->m && outer == runs->outer) dot->dia = dia;

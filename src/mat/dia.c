@@ -255,14 +255,17 @@ static PetscErrorCode DIARenew_Private(Mat_DIA *D, PetscBool wanted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a product: the second one with the same values finds classes of equal rows, see diaclass.h. Some solvers make no more than one, for a true residual */
-static PetscErrorCode DIAClassify_Private(Mat_DIA *D)
+/* Before a product, or a number of them: the second one with the same values finds classes of equal rows, see diaclass.h. Some solvers make no more
+   than one, for a true residual */
+static PetscErrorCode DIAClassify_Private(Mat_DIA *D, PetscInt products)
 {
   PolderDiaStencil S;
   PetscBool        serve;
 
   PetscFunctionBegin;
-  if (!D->code || D->products > 1 || ++D->products < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!D->code || D->products > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  D->products += products;
+  if (D->products < 2) PetscFunctionReturn(PETSC_SUCCESS);
   S = DIAStencil(&D->dia);
   PetscCall(PolderDiaClassify(D->steps->place, &S, D->code, D->classes, &serve));
   D->dia.code    = serve ? D->code : NULL;
@@ -328,7 +331,7 @@ static PetscErrorCode DIAMult(const void *data, PetscScalar alpha, const PetscSc
 {
   PetscFunctionBegin;
   (void)dot;
-  PetscCall(DIAClassify_Private((Mat_DIA *)data));
+  PetscCall(DIAClassify_Private((Mat_DIA *)data, 1));
   PolderDiaMult_Host(&((const Mat_DIA *)data)->dia, alpha, x, y, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -346,7 +349,7 @@ static PetscErrorCode DIAMultDevice(const void *data, PetscScalar alpha, const P
   PolderStream   stream;
 
   PetscFunctionBegin;
-  PetscCall(DIAClassify_Private((Mat_DIA *)data));
+  PetscCall(DIAClassify_Private((Mat_DIA *)data, 1));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderDiaMult_CUDA(&D->dia, alpha, x, y, z, dot, D->work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -388,28 +391,38 @@ const PolderFormat PolderFormatDIA = {
   .at    = {DIA_STEPS(DIAMult, DIAMultTranspose), DIA_STEPS(DIAMultDevice, DIAMultTransposeDevice)},
 };
 
-static PetscErrorCode DIAGet_Private(Mat A, const PolderAIJSteps *steps, const PolderDia **dia)
+/* A number of products with these diagonals is to follow */
+static PetscErrorCode DIAGet_Private(Mat A, const PolderAIJSteps *steps, PetscInt products, const PolderDia **dia)
 {
   PolderAIJArrays *arrays;
 
   PetscFunctionBegin;
   *dia = NULL;
   PetscCall(PolderAIJGet(A, steps, &arrays));
-  if (arrays && arrays->format == &PolderFormatDIA) *dia = &((Mat_DIA *)arrays->data)->dia;
+  if (!arrays || arrays->format != &PolderFormatDIA) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DIAClassify_Private((Mat_DIA *)arrays->data, products));
+  *dia = &((Mat_DIA *)arrays->data)->dia;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderMatGetDia(Mat A, const PolderDia **dia)
 {
   PetscFunctionBegin;
-  PetscCall(DIAGet_Private(A, &PolderAIJStepsOnHost, dia));
+  PetscCall(DIAGet_Private(A, &PolderAIJStepsOnHost, 0, dia));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
 {
   PetscFunctionBegin;
-  PetscCall(DIAGet_Private(A, &PolderAIJStepsOnDevice, dia));
+  PetscCall(DIAGet_Private(A, &PolderAIJStepsOnDevice, 0, dia));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetDeviceDiaClassed(Mat A, const PolderDia **dia)
+{
+  PetscFunctionBegin;
+  PetscCall(DIAGet_Private(A, &PolderAIJStepsOnDevice, 2, dia));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -428,7 +441,7 @@ PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, const PolderLabelRuns *
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   PetscCall(VecGetArrayRead(x, &xx));
   PetscCall(VecGetArrayWrite(y, &yy));
-  PetscCall(DIAClassify_Private((Mat_DIA *)arrays->data));
+  PetscCall(DIAClassify_Private((Mat_DIA *)arrays->data, 1));
   *dot = PolderDiaMultDot_Host(&((Mat_DIA *)arrays->data)->dia, xx, yy, runs, sum);
   PetscCall(VecRestoreArrayWrite(y, &yy));
   PetscCall(VecRestoreArrayRead(x, &xx));
@@ -461,8 +474,8 @@ PetscErrorCode PolderMatMultDotHost(Mat A, Vec x, Vec y, const PolderLabelRuns *
    If `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` is also set, new values of the lower half are not checked when they are on the device.
 
    Where coefficients are constant but for jumps, the matrix of a large 5- or 7-point stencil has few different rows. One byte a row then
-   names a class of equal rows, and from the second product with the same values on products read the entries from a table of up to 255 classes, with the same results to the last bit. Rows in no class are
-   read from the diagonals; if these are more than a sixteenth of all, there are no classes.
+   names a class of equal rows. From the second product with the same values on, products read the entries from a table of up to 255 classes, with the same
+   results to the last bit. Rows in no class are read from the diagonals; if these are more than a sixteenth of all, there are no classes.
 
    `-mat_view ::ascii_info` prints the format in use and, when it is not diagonals, the reason.
 

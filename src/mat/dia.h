@@ -13,6 +13,8 @@
 PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);
 /* The same with the values in device memory: val is a host array of device pointers; NULL also when the matrix is bound to the CPU or PETSc uses no GPU */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceDia(Mat, const PolderDia **);
+/* The same for kernels of many products: with the classes of equal rows, which products of the matrix itself find later */
+PETSC_INTERN PetscErrorCode PolderMatGetDeviceDiaClassed(Mat, const PolderDia **);
 /* Offsets of the diagonals that have entries, ascending, of m by n rows on the device. When there are more than max, only *nd > max is set */
 PETSC_INTERN PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);
 /* Allocates the arrays of classes of equal rows at a place, which are NULL at first and remain so if no kernel reads them */

@@ -146,9 +146,17 @@ static PetscErrorCode Create(Problem problem, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Small problems on several GPUs are whole on each of them */
+static const PamgStar *StarAnywhere(PC pc)
+{
+  const PC whole = ((PC_PAMG *)pc->data)->whole.inner.pc;
+
+  return &((PC_PAMG *)(whole ? whole : pc)->data)->star;
+}
+
 static const PC_PAMG *StarOf(PC pc)
 {
-  const PC inner = ((PC_PAMG *)pc->data)->star.inner.pc;
+  const PC inner = StarAnywhere(pc)->inner.pc;
 
   return inner ? (PC_PAMG *)inner->data : NULL;
 }
@@ -398,6 +406,7 @@ int main(int argc, char **argv)
   test:
     suffix: iterations_device
     requires: gpu
+    nsize: {{1 2}}
     args: -iterations -mat_type {{aijdia aijicrs}}
     output_file: output/pamgstar_iterations.out
 

@@ -86,3 +86,11 @@ PetscErrorCode PCPAMGFreeInner(PamgInner *inner)
   PetscCall(VecDestroy(&inner->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PC PamgWithLevels(PC pc)
+{
+  PC inner;
+
+  while ((inner = PamgGetInner((const PC_PAMG *)pc->data))) pc = inner;
+  return pc;
+}

@@ -57,6 +57,8 @@ PETSC_INTERN PetscErrorCode PCPAMGSamePattern(PC, PetscBool *same);
 /* What says in an apply that the matrix is that of the set-up */
 PETSC_INTERN PetscErrorCode PCPAMGInnerKeys(PC);
 PETSC_INTERN PetscErrorCode PCPAMGFreeInner(PamgInner *);
+/* The PC that has the levels, this one or one in its place */
+PETSC_INTERN PC PamgWithLevels(PC);
 
 /* pamgmoved.c: rows whose neighbours are mostly on other processes */
 /* Sets up a PC for rows of other places; *done = PETSC_FALSE, and there is none, on all processes: the rows are to stay. Collective */

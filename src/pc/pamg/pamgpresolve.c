@@ -17,15 +17,6 @@ PetscErrorCode PCPAMGWarn(PC pc, int which, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The PC that has the levels */
-static PC PamgWithLevels(PC pc)
-{
-  PC inner;
-
-  while ((inner = PamgGetInner((PC_PAMG *)pc->data))) pc = inner;
-  return pc;
-}
-
 /* Residuals far from one could leave the range of single precision before they meet the tolerance: then they are taken in units near the right-hand side */
 static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
 {

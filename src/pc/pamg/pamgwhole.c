@@ -35,7 +35,7 @@ static PetscErrorCode PamgSetUpWhole(PC pc, PetscBool *done)
 
   PetscFunctionBegin;
   PetscCall(PCPAMGSetUpInner(pc, PolderWholeMat(whole->matrix), NULL, PETSC_FALSE, &whole->inner.pc, &failed));
-  host = !((PC_PAMG *)whole->inner.pc->data)->place->device;
+  host = !((const PC_PAMG *)PamgWithLevels(whole->inner.pc)->data)->place->device;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   whole->unsuited = (PetscBool)(!failed && host);
   *done           = (PetscBool)(!failed && !host);
