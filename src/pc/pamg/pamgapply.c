@@ -10,13 +10,13 @@ PetscErrorCode PCPAMGBeginDevice(PC pc, PolderCSR *csr)
 {
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
   PamgLevel       *L    = pamg->level;
-  const PolderDia *dia  = NULL;
+  const PolderDia *dia;
   PetscBool        done;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
   if (pamg->precision != PAMG_DOUBLE || L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!pamg->given) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
+  PetscCall(PCPAMGFirstDiagonals(pamg, &dia));
   if (dia && dia->nd <= POLDER_LEVEL_DIAGONALS) {
     L->M.nd   = dia->nd;
     L->M.main = dia->main;

@@ -18,15 +18,6 @@
 /* Coarse levels with a K-cycle by default: on more levels the visits of small levels cost more time than the iterations they save */
 #define PAMG_KLEVELS 2
 
-/* The diagonals of the first level where its rows are those of a matrix that stores them, else NULL */
-static PetscErrorCode PamgFirstDiagonals(const PC_PAMG *pamg, const PolderDia **dia)
-{
-  PetscFunctionBegin;
-  *dia = NULL;
-  if (!pamg->given) PetscCall(PolderMatGetDeviceDia(pamg->level->A, dia));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel  *L = &pamg->level[l];
@@ -38,7 +29,7 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
 
     PetscCall(PolderDeviceGetStream(&pamg->stream));
     L->nz = L->csr.nz;
-    PetscCall(PamgFirstDiagonals(pamg, &dia));
+    PetscCall(PCPAMGFirstDiagonals(pamg, &dia));
     L->bydiagonals = (PetscBool) !!dia;
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
     if (ranks > 1) PetscCall(PolderMatGetHalo(L->A, &L->halo));
@@ -146,7 +137,7 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   PetscFunctionBegin;
   survey.dinv = (PetscReal *)L->dinv;
   if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*survey.dinv) * (size_t)(L->n + 1), &survey.dinv));
-  if (!l && L->bydiagonals) PetscCall(PamgFirstDiagonals(pamg, &dia));
+  if (!l && L->bydiagonals) PetscCall(PCPAMGFirstDiagonals(pamg, &dia));
   if (dia && !(dia->exact && dia->main >= 0 && dia->nd <= POLDER_LEVEL_DIAGONALS)) dia = NULL;
   PetscCall(PamgSurveyDevice(pamg, l, dia, &survey, refresh, &got));
   if (dia && got.row < POLDER_ROWS_GOOD) { // what is wrong with that row
@@ -299,7 +290,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
   int             *large = &pamg->findings[l].large, bad = 0;
 
   PetscFunctionBegin;
-  if (!l) PetscCall(PamgFirstDiagonals(pamg, &dia));
+  if (!l) PetscCall(PCPAMGFirstDiagonals(pamg, &dia));
   if (dia && (!dia->nd || dia->nd > POLDER_LEVEL_DIAGONALS)) dia = NULL;
   if (dia) PetscCall(PamgFreeOwnDiagonals(L));
   else {

@@ -69,7 +69,7 @@ static PetscErrorCode PamgKnownOffsets(const PC_PAMG *pamg, const PamgLevel *L, 
   const PolderDia *dia = NULL;
 
   PetscFunctionBegin;
-  if (L == pamg->level && !pamg->given) PetscCall(pamg->setup->diagonals(L->A, &dia));
+  if (L == pamg->level) PetscCall(PCPAMGFirstDiagonals(pamg, &dia));
   *nd  = dia ? dia->nd : L->M.nd;
   *off = dia ? dia->off : L->M.off;
   PetscFunctionReturn(PETSC_SUCCESS);

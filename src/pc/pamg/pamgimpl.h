@@ -359,6 +359,8 @@ static inline size_t PamgValueSize(const PC_PAMG *pamg)
 /* pamgsetup.c */
 /* Gets the rows of the matrix at the place where the levels can be, and the set-up steps of that place */
 PETSC_INTERN PetscErrorCode PCPAMGGetRows(PC, const PamgSetUpSteps **, PolderCSR *);
+/* The diagonals of the first level where its rows are those of a matrix that stores them, else NULL */
+PETSC_INTERN PetscErrorCode PCPAMGFirstDiagonals(const PC_PAMG *, const PolderDia **);
 /* Sets the place of the levels, and their precision */
 PETSC_INTERN void           PCPAMGSetPlace(PC_PAMG *, const PamgSetUpSteps *);
 PETSC_INTERN void           PCPAMGSetPrecision(PC_PAMG *, PamgPrecision);

@@ -30,6 +30,14 @@ PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCPAMGFirstDiagonals(const PC_PAMG *pamg, const PolderDia **dia)
+{
+  PetscFunctionBegin;
+  *dia = NULL;
+  if (!pamg->given) PetscCall((*pamg->setup->diagonals)(pamg->level->A, dia));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
 {
   const PetscInt smoothings = pamg->wantsmoother < 0 ? steps->smoothings : 1;
