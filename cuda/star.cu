@@ -15,12 +15,12 @@ int PolderStarRows_CUDA(const PolderStarGrid *grid, PetscInt first, PolderRows A
 
 int PolderStarPattern_CUDA(const PolderStarGrid *grid, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[], PolderStream stream)
 {
-  const PolderStarGrid G  = *grid;
-  const PetscInt       nz = PolderStarBegin(grid, first + n) - PolderStarBegin(grid, first);
+  const PolderStarGrid G      = *grid;
+  const PetscInt       before = PolderStarBegin(grid, first);
 
   return PolderForEach(n + 1, stream, [=] __device__(PetscInt i) {
-    if (i < n) PolderStarPatternRow(&G, first, i, ptr, col);
-    else ptr[n] = nz;
+    ptr[i] = PolderStarBegin(&G, first + i) - before;
+    if (i < n) (void)PolderStarColumns(&G, first + i, col + ptr[i]);
   });
 }
 

@@ -46,8 +46,8 @@ void PolderStarRows_Host(const PolderStarGrid *G, PetscInt first, PolderRows A, 
 
 void PolderStarPattern_Host(const PolderStarGrid *G, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[])
 {
-  for (PetscInt i = 0; i < n; ++i) PolderStarPatternRow(G, first, i, ptr, col);
-  ptr[n] = PolderStarBegin(G, first + n) - PolderStarBegin(G, first);
+  ptr[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) ptr[i + 1] = ptr[i] + PolderStarColumns(G, first + i, col + ptr[i]);
 }
 
 void PolderStarValues_Host(const PolderStarGrid *G, PetscInt first, PetscInt n, const PolderStarParts *P, PetscInt nthere, const PetscInt there[],

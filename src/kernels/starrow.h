@@ -68,19 +68,19 @@ POLDER_LEVELROW PetscBool PolderStarSteps(const PolderStarGrid *G, PetscInt offs
   return (PetscBool)(step[0] == offset);
 }
 
-/* ptr[i] and the columns of own row i of the star, in global numbers */
-POLDER_LEVELROW void PolderStarPatternRow(const PolderStarGrid *G, PetscInt first, PetscInt i, PetscInt ptr[], PetscInt col[])
+/* The columns of a row of the star, in global numbers; returns how many these are */
+POLDER_LEVELROW PetscInt PolderStarColumns(const PolderStarGrid *G, PetscInt row, PetscInt col[])
 {
   const int order[POLDER_STAR_POINTS] = STAR_ORDER;
-  PetscInt  nz                        = PolderStarBegin(G, first + i) - PolderStarBegin(G, first), at[3];
+  PetscInt  n                         = 0, at[3];
 
-  ptr[i] = nz;
-  PolderStarPoint(G, first + i, at);
+  PolderStarPoint(G, row, at);
   for (int l = 0; l < POLDER_STAR_POINTS; ++l) {
-    const PetscInt j = order[l] < 6 ? PolderStarNeighbour(G, at, first + i, order[l]) : first + i;
+    const PetscInt j = order[l] < 6 ? PolderStarNeighbour(G, at, row, order[l]) : row;
 
-    if (j >= 0) col[nz++] = j;
+    if (j >= 0) col[n++] = j;
   }
+  return n;
 }
 
 /* What the entries of a row say about it: the parts in its star, K, twice the energy of products of coordinates */

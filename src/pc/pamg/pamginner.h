@@ -1,6 +1,7 @@
 /* Pairwise-aggregation multigrid: matrices whose levels are those of other rows, which a PC of its own has. */
 #pragma once
 
+#include "kernels/star.h"
 #include "mat/whole.h"
 #include <petscpc.h>
 
@@ -40,6 +41,7 @@ typedef struct {
    damped inverse diagonal, NULL: there is none */
 typedef struct {
   const PolderPlace *place;
+  PolderStarGrid     grid;
   PetscInt           nz, *ptr, *col; /* entries of this process; [rows + 1], where its rows begin; [nz] columns, on a device */
   PetscScalar       *val;            /* [nz] */
   Mat                matrix;         /* on the host */

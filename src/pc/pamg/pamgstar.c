@@ -192,16 +192,18 @@ static PetscErrorCode PamgStarSet(PC pc, const PolderCSR *csr)
   PetscScalar *a;
 
   PetscFunctionBegin;
-  star->rows = (PolderCSR){.m      = csr->m,
-                           .rstart = csr->rstart,
-                           .M      = csr->M,
-                           .ai     = star->ptr,
-                           .aj     = star->col,
-                           .aa     = star->val,
-                           .diag   = csr->diag,
-                           .nz     = star->nz,
-                           .device = csr->device};
-  if (!star->matrix) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!star->matrix) {
+    star->rows = (PolderCSR){.m      = csr->m,
+                             .rstart = csr->rstart,
+                             .M      = csr->M,
+                             .ai     = star->ptr,
+                             .aj     = star->col,
+                             .aa     = star->val,
+                             .diag   = csr->diag,
+                             .nz     = star->nz,
+                             .device = PETSC_TRUE};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   if (ranks > 1) PetscCall(MatUpdateMPIAIJWithArray(star->matrix, star->val));
   else {
@@ -254,6 +256,21 @@ static PetscErrorCode PamgStarFill(PC pc, const PolderCSR *csr, const PolderStar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *found: entries are where those of a wider stencil on a grid are. On a device all entries are looked at, once for a pattern. Collective */
+static PetscErrorCode PamgStarFindGrid(PC pc, const PolderCSR *csr, PolderStarGrid *G, PetscBool *found)
+{
+  const PamgStar *star = &((PC_PAMG *)pc->data)->star;
+  PetscInt        n    = 0, off[POLDER_STAR_OFFSETS];
+
+  PetscFunctionBegin;
+  *found = (PetscBool)(csr->device && star->place && star->place->device);
+  *G     = star->grid;
+  if (*found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgStarOffsets(pc, csr, &n, off));
+  *found = (PetscBool)(n && PolderStarGridFind_Host(n, off, csr->M, G));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The star of rows on a grid; *found: most rows are like it, or the user wants it. Collective */
 static PetscErrorCode PamgMakeStar(PC pc, const PolderCSR *csr, const PolderStarGrid *G, PetscBool *found)
 {
@@ -266,6 +283,7 @@ static PetscErrorCode PamgMakeStar(PC pc, const PolderCSR *csr, const PolderStar
   PetscFunctionBegin;
   if (star->place != PolderPlaceOf(csr->device)) PetscCall(PCPAMGStarFree(pamg)); // the matrix has moved
   star->place = PolderPlaceOf(csr->device);
+  star->grid  = *G;
   PetscCall(PolderPlaceMalloc(star->place, 6 * (size_t)csr->m, &P.half));
   PetscCall(PolderPlaceMalloc(star->place, csr->m, &P.sum));
   PetscCall(PolderPlaceMalloc(star->place, csr->m, &P.diagonal));
@@ -293,7 +311,6 @@ static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
   const PamgSetUpSteps *steps;
   PolderCSR             csr;
   PolderStarGrid        G;
-  PetscInt              n = 0, off[POLDER_STAR_OFFSETS];
   PetscMPIInt           ranks;
 
   PetscFunctionBegin;
@@ -301,8 +318,8 @@ static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
   if ((!csr.device || (ranks == 1 && csr.nz / POLDER_STAR_POINTS >= csr.m)) && csr.M >= PAMG_STAR_LEAST) {
-    PetscCall(PamgStarOffsets(pc, &csr, &n, off));
-    if (n && PolderStarGridFind_Host(n, off, csr.M, &G)) PetscCall(PamgMakeStar(pc, &csr, &G, found));
+    PetscCall(PamgStarFindGrid(pc, &csr, &G, found));
+    if (*found) PetscCall(PamgMakeStar(pc, &csr, &G, found));
   }
   PetscCall(steps->restorerows(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
