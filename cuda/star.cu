@@ -3,14 +3,14 @@
 #include "foreach.cuh"
 #include "kernels/starrow.h"
 
-int PolderStarRows_CUDA(const PolderStarGrid *grid, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt[], const PolderStarParts *parts,
+int PolderStarRows_CUDA(const PolderStarGrid *grid, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt garray[], const PolderStarParts *parts,
                         PetscInt count[], PolderStream stream)
 {
   const PolderStarGrid  G = *grid;
   const PolderStarParts P = *parts;
 
   return PolderCountBits<POLDER_STAR_COUNTS>(A.n, count, stream,
-                                             [=] __device__(PetscInt i) { return PolderStarPartsRow(&G, first, i, &A, &ghosts, nullptr, &P); });
+                                             [=] __device__(PetscInt i) { return PolderStarPartsRow(&G, first, i, &A, &ghosts, garray, &P); });
 }
 
 int PolderStarPattern_CUDA(const PolderStarGrid *grid, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[], PolderStream stream)
@@ -31,6 +31,22 @@ int PolderStarValues_CUDA(const PolderStarGrid *grid, PetscInt first, PetscInt n
   const PolderStarParts P = *parts;
 
   return PolderForEach(n, stream, [=] __device__(PetscInt i) { PolderStarValuesRow(&G, first, n, i, &P, 0, nullptr, nullptr, ptr[i], val); });
+}
+
+int PolderStarEdges_CUDA(const PolderPlanes *planes, int d, const PetscReal half[], PetscScalar edge[], PolderStream stream)
+{
+  const PolderPlanes at = *planes;
+
+  return PolderForEach(at.below + at.above, stream, [=] __device__(PetscInt k) { PolderStarEdge(k, &at, d, half, edge); });
+}
+
+int PolderStarAcross_CUDA(const PolderPlanes *planes, const PolderStarGrid *own, const PetscScalar edge[], const PetscScalar beyond[], const PetscInt ptr[],
+                          PetscScalar outer[], PetscScalar val[], PolderStream stream)
+{
+  const PolderPlanes   at = *planes;
+  const PolderStarGrid G  = *own;
+
+  return PolderForEach(at.below + at.above, stream, [=] __device__(PetscInt k) { PolderStarAcrossEntry(k, &at, &G, edge, beyond, ptr, outer, val); });
 }
 
 int PolderStarStep_CUDA(PetscInt n, PetscReal damping, const PetscReal diagonal[], PetscScalar d[], PolderStream stream)

@@ -56,6 +56,17 @@ void PolderStarValues_Host(const PolderStarGrid *G, PetscInt first, PetscInt n, 
   for (PetscInt i = 0; i < n; ++i) PolderStarValuesRow(G, first, n, i, P, nthere, there, beyond, ptr[i], val);
 }
 
+void PolderStarEdges_Host(const PolderPlanes *at, int d, const PetscReal half[], PetscScalar edge[])
+{
+  for (PetscInt k = 0; k < at->below + at->above; ++k) PolderStarEdge(k, at, d, half, edge);
+}
+
+void PolderStarAcross_Host(const PolderPlanes *at, const PolderStarGrid *own, const PetscScalar edge[], const PetscScalar beyond[], const PetscInt ptr[],
+                           PetscScalar outer[], PetscScalar val[])
+{
+  for (PetscInt k = 0; k < at->below + at->above; ++k) PolderStarAcrossEntry(k, at, own, edge, beyond, ptr, outer, val);
+}
+
 void PolderStarStep_Host(PetscInt n, PetscReal damping, const PetscReal diagonal[], PetscScalar d[])
 {
   for (PetscInt i = 0; i < n; ++i) d[i] = diagonal[i] > 0 ? damping / diagonal[i] : 0;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "launcher.h"
-#include "views.h"
+#include "planes.h"
 
 /* How far a stencil reaches in each direction */
 #define POLDER_STAR_REACH 2
@@ -35,8 +35,7 @@ enum {
   POLDER_STAR_ASTRAY,
   POLDER_STAR_COUNTS
 };
-/* The parts of the rows from number `first` on of a matrix on that grid, in two blocks, and how many rows are so; count[] is zero before. Device: without a
-   second block */
+/* The parts of the rows from number `first` on of a matrix on that grid, in two blocks, and how many rows are so; count[] is zero before */
 PETSC_INTERN void PolderStarRows_Host(const PolderStarGrid *, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt garray[], const PolderStarParts *,
                                       PetscInt count[]);
 POLDER_LAUNCHER int PolderStarRows_CUDA(const PolderStarGrid *, PetscInt first, PolderRows A, PolderRows ghosts, const PetscInt garray[],
@@ -46,12 +45,22 @@ PETSC_INTERN void   PolderStarPattern_Host(const PolderStarGrid *, PetscInt firs
 POLDER_LAUNCHER int PolderStarPattern_CUDA(const PolderStarGrid *, PetscInt first, PetscInt n, PetscInt ptr[], PetscInt col[], PolderStream stream);
 /*
   Its values: entry (i, j) is the mean of the parts of both rows, the sums of rows are sum[]. The parts of row there[g] of another process are beyond[6 g ..],
-  there[] ascends. Device: there is no other process
+  there[] ascends. Device: there is no other process, see PolderStarAcross_Host()
 */
 PETSC_INTERN void   PolderStarValues_Host(const PolderStarGrid *, PetscInt first, PetscInt n, const PolderStarParts *, PetscInt nthere, const PetscInt there[],
                                           const PetscScalar beyond[], const PetscInt ptr[], PetscScalar val[]);
 POLDER_LAUNCHER int PolderStarValues_CUDA(const PolderStarGrid *, PetscInt first, PetscInt n, const PolderStarParts *, PetscInt nthere, const PetscInt there[],
                                           const PetscScalar beyond[], const PetscInt ptr[], PetscScalar val[], PolderStream stream);
+/* Rows at the border of two processes that have whole planes. edge[i] <- the part of row i of the first and the last plane in its coupling to the plane beyond,
+   in direction d */
+PETSC_INTERN void   PolderStarEdges_Host(const PolderPlanes *, int d, const PetscReal half[], PetscScalar edge[]);
+POLDER_LAUNCHER int PolderStarEdges_CUDA(const PolderPlanes *, int d, const PetscReal half[], PetscScalar edge[], PolderStream stream);
+/* Entry k across the border: outer[k] <- the coupling, the mean of edge[] of the row and of its neighbour's, which is beyond[k]; the diagonal entry of the row
+   in val[] loses it. own: the grid of the rows of this process, whose star ptr[] and val[] are */
+PETSC_INTERN void   PolderStarAcross_Host(const PolderPlanes *, const PolderStarGrid *own, const PetscScalar edge[], const PetscScalar beyond[],
+                                          const PetscInt ptr[], PetscScalar outer[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderStarAcross_CUDA(const PolderPlanes *, const PolderStarGrid *own, const PetscScalar edge[], const PetscScalar beyond[],
+                                          const PetscInt ptr[], PetscScalar outer[], PetscScalar val[], PolderStream stream);
 /* d <- damping over the diagonal entry of a row, zero where that is not positive */
 PETSC_INTERN void   PolderStarStep_Host(PetscInt n, PetscReal damping, const PetscReal diagonal[], PetscScalar d[]);
 POLDER_LAUNCHER int PolderStarStep_CUDA(PetscInt n, PetscReal damping, const PetscReal diagonal[], PetscScalar d[], PolderStream stream);

@@ -1,7 +1,7 @@
 /* Rows of a wider stencil and of its star, see star.h; bodies that host and device share. */
 #pragma once
 
-#include "levelrow.h"
+#include "planesrow.h"
 #include "star.h"
 
 /* A row is unlike its star: two directions are coupled by more than this part of the geometric mean of both; a coupling of the star would be positive, in
@@ -198,4 +198,23 @@ POLDER_LEVELROW void PolderStarValuesRow(const PolderStarGrid *G, PetscInt first
     ++nz;
   }
   val[main] = diagonal;
+}
+
+POLDER_LEVELROW void PolderStarEdge(PetscInt k, const PolderPlanes *at, int d, const PetscReal half[], PetscScalar edge[])
+{
+  const PetscInt i = PolderPlanesRow(k, at);
+
+  edge[i] = half[6 * (size_t)i + 2 * d + (k >= at->below)];
+}
+
+POLDER_LEVELROW void PolderStarAcrossEntry(PetscInt k, const PolderPlanes *at, const PolderStarGrid *own, const PetscScalar edge[], const PetscScalar beyond[],
+                                           const PetscInt ptr[], PetscScalar outer[], PetscScalar val[])
+{
+  const PetscInt    i = PolderPlanesRow(k, at);
+  const PetscScalar a = 0.5 * (edge[i] + beyond[k]);
+  PetscInt          point[3];
+
+  PolderStarPoint(own, i, point);
+  outer[k] = a;
+  val[ptr[i] + (point[0] > 0) + (point[1] > 0) + (point[2] > 0)] -= a; // the diagonal entry follows those of the points before
 }

@@ -83,6 +83,45 @@ static PetscInt WrongPattern(const PolderStarGrid *G, const PetscInt ptr[], cons
   return wrong;
 }
 
+/* Rows between planes: entries and what diagonal entries lose */
+static PetscErrorCode TestPlanes(const PolderStarGrid *G, const PetscReal half[], const PetscReal dhalf[], const PetscInt ptr[], const PetscInt dptr[],
+                                 PetscScalar val[], PetscScalar dval[], PolderStream stream, PetscInt *wrong)
+{
+  const int      d = G->n[2] > 1 ? 2 : 1;
+  const PetscInt n = G->n[0] * G->n[1] * G->n[2], plane = n / G->n[d];
+  PetscScalar   *edge, *dedge, *outer, *douter, *beyond, *dbeyond;
+
+  PetscFunctionBeginUser;
+  for (int sides = 0; sides < 4; ++sides) {
+    const PolderPlanes at   = {n, sides % 2 ? plane : 0, sides / 2 ? plane : 0};
+    const PetscInt     both = at.below + at.above;
+    PetscScalar        lost = 0, sum = 0;
+
+    PetscCall(Unwritten(n, &edge, &dedge));
+    PetscCall(Unwritten(both, &outer, &douter));
+    PetscCall(Random(both, &beyond, &dbeyond));
+    for (PetscInt k = 0; k < ptr[n]; ++k) lost += val[k];
+    PolderStarEdges_Host(&at, d, half, edge);
+    PolderLaunch(PolderStarEdges_CUDA(&at, d, dhalf, dedge, stream));
+    PetscCall(SameScalars("edges", at.below, edge, dedge, 0, wrong));
+    PetscCall(SameScalars("edges", at.above, edge + n - at.above, dedge + n - at.above, 0, wrong));
+    PolderStarAcross_Host(&at, G, edge, beyond, ptr, outer, val);
+    PolderLaunch(PolderStarAcross_CUDA(&at, G, dedge, dbeyond, dptr, douter, dval, stream));
+    PetscCall(SameScalars("entries between planes", both, outer, douter, 1e-15, wrong));
+    PetscCall(SameScalars("star with them", ptr[n], val, dval, 1e-13, wrong));
+    for (PetscInt k = 0; k < ptr[n]; ++k) lost -= val[k];
+    for (PetscInt k = 0; k < both; ++k) sum += outer[k];
+    *wrong += !(PetscAbsScalar(lost - sum) <= 1e-10 * n);
+    PetscCall(PetscFree(edge));
+    PetscCall(PetscFree(outer));
+    PetscCall(PetscFree(beyond));
+    PetscCall(PolderDeviceFree(&dedge));
+    PetscCall(PolderDeviceFree(&douter));
+    PetscCall(PolderDeviceFree(&dbeyond));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestGrid(const PolderStarGrid *G, PetscBool astray, PolderStream stream, PetscInt *wrong)
 {
   Stencil         S;
@@ -118,6 +157,7 @@ static PetscErrorCode TestGrid(const PolderStarGrid *G, PetscBool astray, Polder
   PolderStarValues_Host(G, 0, S.n, &h, 0, NULL, NULL, ptr, val);
   PolderLaunch(PolderStarValues_CUDA(G, 0, S.n, &d, 0, NULL, NULL, dptr, dval, stream));
   PetscCall(SameScalars("star", ptr[S.n], val, dval, 1e-13, wrong));
+  PetscCall(TestPlanes(G, h.half, d.half, ptr, dptr, val, dval, stream, wrong));
   PolderStarStep_Host(S.n, 0.5, h.diagonal, step);
   PolderLaunch(PolderStarStep_CUDA(S.n, 0.5, d.diagonal, dstep, stream));
   PetscCall(SameScalars("step", S.n, step, dstep, 1e-15, wrong));

@@ -130,13 +130,19 @@ static PetscErrorCode Fill(Mat A, Problem problem)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With -planes each process has whole planes, or lines where there is one plane */
 static PetscErrorCode Create(Problem problem, Mat *A)
 {
-  const Domain *D = &domains[problem];
-  MatNullSpace  kernel;
+  const Domain  *D     = &domains[problem];
+  const PetscInt plane = D->n[2] > 1 ? D->n[0] * D->n[1] : D->n[0], rows = D->n[0] * D->n[1] * D->n[2];
+  PetscInt       own = PETSC_DECIDE, all = rows / plane;
+  PetscBool      planes;
+  MatNullSpace   kernel;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateEmpty(PETSC_DECIDE, D->n[0] * D->n[1] * D->n[2], A));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-planes", &planes));
+  if (planes) PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &own, &all));
+  PetscCall(CreateEmpty(planes ? own * plane : PETSC_DECIDE, rows, A));
   PetscCall(Fill(*A, problem));
   if (!D->walls) {
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &kernel));
@@ -204,23 +210,29 @@ static PetscErrorCode TestIterations(void)
 /* *T <- the star as a matrix, which the caller destroys */
 static PetscErrorCode GetStar(PC pc, Mat *T)
 {
-  const PamgStar *star = &((PC_PAMG *)pc->data)->star;
-  PetscInt       *ptr, *col;
-  PetscScalar    *val;
+  const PamgStar     *star = &((PC_PAMG *)pc->data)->star;
+  const PolderCSR    *rows = &star->given.csr;
+  const PolderPlanes *at   = &star->given.at;
+  PetscInt           *ptr, *col;
+  PetscScalar        *val, *outer;
 
   PetscFunctionBeginUser;
   *T = star->matrix;
   PetscCall(PetscObjectReference((PetscObject)*T));
   if (*T) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc3(star->rows.m + 1, &ptr, star->nz, &col, star->nz, &val));
-  PetscCall(PolderPlaceTake(star->place, star->rows.m + 1, star->ptr, ptr));
+  PetscCall(PetscMalloc4(rows->m + 1, &ptr, star->nz, &col, star->nz, &val, rows->nghost, &outer));
+  PetscCall(PolderPlaceTake(star->place, rows->m + 1, star->ptr, ptr));
   PetscCall(PolderPlaceTake(star->place, star->nz, star->col, col));
   PetscCall(PolderPlaceTake(star->place, star->nz, star->val, val));
-  PetscCall(MatCreate(PETSC_COMM_SELF, T));
-  PetscCall(MatSetSizes(*T, star->rows.m, star->rows.m, star->rows.m, star->rows.m));
-  PetscCall(MatSetType(*T, MATSEQAIJDIA));
-  PetscCall(MatSeqAIJSetPreallocationCSR(*T, ptr, col, val));
-  PetscCall(PetscFree3(ptr, col, val));
+  if (rows->nghost) PetscCall(PolderPlaceTake(star->place, rows->nghost, star->outer, outer));
+  PetscCall(CreateEmpty(rows->m, rows->M, T));
+  for (PetscInt i = 0; i < rows->m; ++i) {
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) PetscCall(MatSetValue(*T, rows->rstart + i, rows->rstart + col[k], val[k], INSERT_VALUES));
+  }
+  for (PetscInt k = 0; k < rows->nghost; ++k)
+    PetscCall(MatSetValue(*T, rows->rstart + (k < at->below ? k : rows->m - rows->nghost + k), rows->garray[k], outer[k], INSERT_VALUES));
+  PetscCall(Assemble(*T));
+  PetscCall(PetscFree4(ptr, col, val, outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -341,6 +353,27 @@ static PetscErrorCode TestRefused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On several devices a star needs whole lines or planes: rows that end within a line are served as they are */
+static PetscErrorCode TestRagged(void)
+{
+  Mat       A;
+  KSP       ksp;
+  PC        pc;
+  PetscInt  its;
+  PetscReal residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(SQUARES, &A));
+  PetscCall(ProblemSolve(A, "-ksp_type cg -pc_type pamg", &ksp, &its, &residual));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCheck(!StarOf(pc) && its <= 14 && residual <= 1.001e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %" PetscInt_FMT " iterations, residual %g",
+             StarOf(pc) ? "A star" : "No star", its, (double)residual);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "parts of lines have no star\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Grids from offsets */
 static PetscErrorCode TestGrids(void)
 {
@@ -383,6 +416,7 @@ int main(int argc, char **argv)
     {"-energy",     TestEnergy    },
     {"-values",     TestNewValues },
     {"-refused",    TestRefused   },
+    {"-ragged",     TestRagged    },
     {"-grids",      TestGrids     }
   };
 
@@ -424,6 +458,20 @@ int main(int argc, char **argv)
     output_file: output/pamgstar_energy.out
 
   test:
+    suffix: energy_parts
+    requires: gpu
+    nsize: {{2 3}}
+    args: -energy -planes -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
+    output_file: output/pamgstar_energy.out
+
+  test:
+    suffix: iterations_parts
+    requires: gpu
+    nsize: {{2 4}}
+    args: -iterations -planes -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
+    output_file: output/pamgstar_iterations.out
+
+  test:
     suffix: values
     nsize: {{1 3}}
     args: -values
@@ -435,9 +483,22 @@ int main(int argc, char **argv)
     output_file: output/pamgstar_values.out
 
   test:
+    suffix: values_parts
+    requires: gpu
+    nsize: {{1 2}}
+    args: -values -planes -mat_type aijdia -polder_min_rows_per_gpu 0
+    output_file: output/pamgstar_values.out
+
+  test:
     suffix: refused
     nsize: {{1 2}}
     args: -refused
+
+  test:
+    suffix: ragged
+    requires: gpu
+    nsize: 2
+    args: -ragged -mat_type aijdia -polder_min_rows_per_gpu 0
 
   test:
     suffix: grids

@@ -24,7 +24,7 @@ PetscErrorCode PCPAMGBeginDevice(PC pc, PolderCSR *csr)
     L->M.val  = (const void *const *)dia->val;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (pamg->given) *csr = *pamg->given;
+  if (pamg->given) *csr = pamg->given->csr;
   else {
     PetscCall(PolderMatGetDeviceCSR(L->A, csr, &done));
     PetscCheck(done, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix of PC pamg has left the device since the set-up: set up again");

@@ -32,7 +32,8 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
     PetscCall(PCPAMGFirstDiagonals(pamg, &dia));
     L->bydiagonals = (PetscBool) !!dia;
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
-    if (ranks > 1) PetscCall(PolderMatGetHalo(L->A, &L->halo));
+    if (pamg->given) L->halo = pamg->given->halo;
+    else if (ranks > 1) PetscCall(PolderMatGetHalo(L->A, &L->halo));
   }
   L->nzouter = L->outer.rows.nz; // for a gathered level, the number before it was gathered
   if (L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)L->csr.m, &L->stage));

@@ -240,7 +240,7 @@ struct _PC_PAMG {
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
   PetscBool     reuse, grids, scales;
 
-  const PolderCSR      *given; /* the rows that the levels are made of, on a device; NULL: those of the matrix */
+  const PamgGiven      *given; /* the rows that the levels are made of, on a device; NULL: those of the matrix */
   const PolderPlace    *place; /* where the levels are; the host before the set-up */
   const PamgSetUpSteps *setup; /* the set-up steps of that place */
   const PamgSteps      *steps; /* the cycle steps of that place, in the precision of the cycle */
@@ -514,6 +514,8 @@ PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *, PetscInt l);
 /* pamgplanes.c: off-process entries of planes */
 /* Finds out whether those of the first level are, given their pattern, and makes their lists */
 PETSC_INTERN PetscErrorCode PCPAMGFindPlanes(PamgLevel *, const PetscInt bi[], const PetscInt bj[]);
+/* They are these: makes their lists */
+PETSC_INTERN PetscErrorCode PCPAMGTakePlanes(PamgLevel *, const PolderPlanes *);
 /* Are those of level L, whose boxes are known, and of the next one, as far as this process can tell? */
 PETSC_INTERN PetscErrorCode PCPAMGKnowsLists(const PC_PAMG *, const PamgLevel *L, PetscBool *knows);
 /* The off-process entries of level l + 1, and their exchange unless the level is gathered; their new values */

@@ -26,7 +26,7 @@ static PetscErrorCode PamgCreateInner(PC pc, MPI_Comm comm, PetscBool scaled, PC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, const PolderCSR *given, PetscBool scaled, PC *inner, PetscBool *failed)
+PetscErrorCode PCPAMGSetUpInner(PC pc, Mat A, const PamgGiven *given, PetscBool scaled, PC *inner, PetscBool *failed)
 {
   PC_PAMG       *pamg = (PC_PAMG *)pc->data, *own;
   PCFailedReason reason;

@@ -2,10 +2,18 @@
 #pragma once
 
 #include "kernels/star.h"
+#include "mat/halo.h"
 #include "mat/whole.h"
 #include <petscpc.h>
 
 typedef struct _PC_PAMG PC_PAMG;
+
+/* Rows on a device that no matrix has; on several devices: where those with off-process entries are, and the exchange of their ghosts, which is NULL on one */
+typedef struct {
+  PolderCSR    csr;
+  PolderPlanes at;
+  PolderHalo   halo;
+} PamgGiven;
 
 /* A PC that has the levels, of rows that are elsewhere, and vectors of these rows; NULL: there is none */
 typedef struct {
@@ -45,7 +53,9 @@ typedef struct {
   PetscInt           nz, *ptr, *col; /* entries of this process; [rows + 1], where its rows begin; [nz] columns, on a device */
   PetscScalar       *val;            /* [nz] */
   Mat                matrix;         /* on the host */
-  PolderCSR          rows;           /* on a device; there is no matrix, whose pattern PETSc would want on the host */
+  PamgGiven          given;          /* on devices; there is no matrix, whose pattern PETSc would want on the host */
+  PetscInt          *garray, *there; /* on several of them: the ghosts of the star, on the host, and those of the matrix of the program */
+  PetscScalar       *outer;          /* and the off-process entries of the star */
   PamgInner          inner;          /* without vectors */
   Vec                step;
 } PamgStar;
@@ -53,7 +63,7 @@ typedef struct {
 /* pamginner.c */
 /* Sets up *inner, made if it is NULL, for the rows A; given: not for these but for as many others, which stay where they are; scaled: they have been scaled
    already; *failed: it refuses them on some process. Collective over pc */
-PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, const PolderCSR *given, PetscBool scaled, PC *inner, PetscBool *failed);
+PETSC_INTERN PetscErrorCode PCPAMGSetUpInner(PC, Mat A, const PamgGiven *given, PetscBool scaled, PC *inner, PetscBool *failed);
 /* Has pc->pmat the pattern that the levels, or those of the PC in its place, were made for? */
 PETSC_INTERN PetscErrorCode PCPAMGSamePattern(PC, PetscBool *same);
 /* What says in an apply that the matrix is that of the set-up */
@@ -86,6 +96,16 @@ PETSC_INTERN PetscErrorCode PCPAMGStarApply(PC, Vec r, Vec z);
 PETSC_INTERN PC             PamgGetSame(PC);
 PETSC_INTERN PetscErrorCode PCPAMGStarView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCPAMGStarFree(PC_PAMG *);
+
+/* pamgstarplanes.c: on several devices */
+/* *has: each process has whole planes of the grid, two or more. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGStarHasPlanes(PC, const PolderCSR *, const PolderStarGrid *, PetscBool *has);
+/* The ghosts of the star, their exchange, and room for its off-process entries. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGStarCreatePlanes(PC, const PolderCSR *, const PolderStarGrid *);
+/* The grid of the n rows of this process */
+PETSC_INTERN PolderStarGrid PamgStarOwn(const PolderStarGrid *, PetscInt n);
+/* Completes star->val, which is that of the own grid, and sets star->outer. half[]: see PolderStarParts. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGStarSetPlanes(PamgStar *, const PolderStarGrid *own, const PetscReal half[]);
 
 /* pamgwhole.c: small matrices on several GPUs */
 /* Sets up the PC of each process for all rows; *done = PETSC_FALSE, and there is none, on all processes: the matrix is to be set up in parts. Collective */

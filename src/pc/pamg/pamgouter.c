@@ -56,7 +56,6 @@ static PetscErrorCode PamgUploadOuter(PamgOuter *O, const PetscInt *row, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of the first level that have off-process entries, from the pattern of the matrix, which is on the host, too */
 static PetscErrorCode PamgOuterPattern(PetscInt m, const PetscInt bi[], const PetscInt bj[], PolderSparseRows *rows)
 {
   PetscFunctionBegin;
@@ -81,9 +80,9 @@ PetscErrorCode PCPAMGNeedOuter(PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
+/* The rows of the first level that have off-process entries, from the pattern of the matrix, which is on the host, too */
+static PetscErrorCode PamgFindPattern(PamgLevel *L)
 {
-  PamgLevel      *L = pamg->level;
   const PetscInt *bi, *bj;
   PetscInt        m;
   PetscBool       done;
@@ -97,6 +96,16 @@ PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
     PetscCall(PamgUploadOuter(&L->outer, NULL, L->csr.bj));
   }
   PetscCall(MatRestoreRowIJ(L->csr.offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
+{
+  PamgLevel *L = pamg->level;
+
+  PetscFunctionBegin;
+  if (pamg->given) PetscCall(PCPAMGTakePlanes(L, &pamg->given->at));
+  else PetscCall(PamgFindPattern(L));
   L->nzouter = L->outer.rows.nz;
   PetscCall(PolderDeviceMalloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->outer.dinv));
   PetscCall(PCPAMGRefreshOuter(pamg));

@@ -38,6 +38,14 @@ static PetscErrorCode PamgMakePlanes(PamgOuter *O)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCPAMGTakePlanes(PamgLevel *L, const PolderPlanes *at)
+{
+  PetscFunctionBegin;
+  L->outer.at = *at;
+  PetscCall(PamgMakePlanes(&L->outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGFindPlanes(PamgLevel *L, const PetscInt bi[], const PetscInt bj[])
 {
   const PolderCSR *csr = &L->csr;
@@ -45,9 +53,7 @@ PetscErrorCode PCPAMGFindPlanes(PamgLevel *L, const PetscInt bi[], const PetscIn
 
   PetscFunctionBegin;
   PetscCall(PolderGhostsBelow(csr->nghost, csr->garray, csr->rstart, &below));
-  if (!PamgArePlanes(csr, bi, bj, below)) PetscFunctionReturn(PETSC_SUCCESS);
-  L->outer.at = (PolderPlanes){csr->m, below, csr->nghost - below};
-  PetscCall(PamgMakePlanes(&L->outer));
+  if (PamgArePlanes(csr, bi, bj, below)) PetscCall(PCPAMGTakePlanes(L, &(PolderPlanes){csr->m, below, csr->nghost - below}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -24,7 +24,7 @@ PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr
   const PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  if (pamg->given) *csr = *pamg->given;
+  if (pamg->given) *csr = pamg->given->csr;
   else PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !PamgOnlyHost(pamg)), csr));
   *steps = csr->device ? &PamgSetUpDevice : &PamgSetUpHost; // the only choice of the place
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -30,7 +30,11 @@ PetscErrorCode PCPAMGStarFree(PC_PAMG *pamg)
     PetscCall((*star->place->free)(&star->ptr));
     PetscCall((*star->place->free)(&star->col));
     PetscCall((*star->place->free)(&star->val));
+    PetscCall((*star->place->free)(&star->there));
+    PetscCall((*star->place->free)(&star->outer));
   }
+  PetscCall(PolderHaloDestroy(&star->given.halo));
+  PetscCall(PetscFree(star->garray));
   star->place = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,12 +75,14 @@ static PetscErrorCode PamgStarSample(const PolderCSR *csr, PetscInt *n, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same on a device, of all rows */
+/* The same on a device, of all rows. Where there are too few entries for a wider stencil these are not looked at */
 static PetscErrorCode PamgStarSampleDevice(const PolderCSR *csr, PetscInt *n, PetscInt off[])
 {
   PetscInt nd, *all = NULL;
 
   PetscFunctionBegin;
+  if (csr->nz / POLDER_STAR_POINTS < csr->m) *n = -1;
+  if (*n < 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDiaCountDevice(csr->m, csr->m, csr->ai, csr->aj, 2 * POLDER_STAR_OFFSETS + 1, &nd, &all));
   if (nd > 2 * POLDER_STAR_OFFSETS + 1) *n = -1;
   for (PetscInt k = 0; k < nd && *n >= 0; ++k) {
@@ -159,18 +165,18 @@ static PetscErrorCode PamgStarBeyond(PC pc, PetscInt n, const PetscReal half[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the star at the place, on the host in a matrix */
-static PetscErrorCode PamgStarCreate(PC pc, const PolderCSR *csr, const PolderStarGrid *G)
+/* The pattern of the star at the place, on the host in a matrix. first: the number in the grid of the first row of this process */
+static PetscErrorCode PamgStarCreate(PC pc, const PolderCSR *csr, const PolderStarGrid *G, PetscInt first)
 {
   PamgStar      *star = &((PC_PAMG *)pc->data)->star;
   const PetscInt n    = csr->m;
   VecType        vectors;
 
   PetscFunctionBegin;
-  star->nz = PolderStarBegin(G, csr->rstart + n) - PolderStarBegin(G, csr->rstart);
+  star->nz = PolderStarBegin(G, first + n) - PolderStarBegin(G, first);
   PetscCall(PolderPlaceMalloc(star->place, n + 1, &star->ptr));
   PetscCall(PolderPlaceMalloc(star->place, star->nz, &star->col));
-  PolderRun(star->place, PolderStarPattern, G, csr->rstart, n, star->ptr, star->col);
+  PolderRun(star->place, PolderStarPattern, G, first, n, star->ptr, star->col);
   if (star->place->device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), &star->matrix));
   PetscCall(MatSetSizes(star->matrix, n, n, csr->M, csr->M));
@@ -193,15 +199,19 @@ static PetscErrorCode PamgStarSet(PC pc, const PolderCSR *csr)
 
   PetscFunctionBegin;
   if (!star->matrix) {
-    star->rows = (PolderCSR){.m      = csr->m,
-                             .rstart = csr->rstart,
-                             .M      = csr->M,
-                             .ai     = star->ptr,
-                             .aj     = star->col,
-                             .aa     = star->val,
-                             .diag   = csr->diag,
-                             .nz     = star->nz,
-                             .device = PETSC_TRUE};
+    star->given.csr = (PolderCSR){.m       = csr->m,
+                                  .rstart  = csr->rstart,
+                                  .M       = csr->M,
+                                  .nghost  = star->given.at.below + star->given.at.above,
+                                  .garray  = star->garray,
+                                  .ai      = star->ptr,
+                                  .aj      = star->col,
+                                  .aa      = star->val,
+                                  .ba      = star->outer,
+                                  .diag    = csr->diag,
+                                  .offdiag = csr->offdiag,
+                                  .nz      = star->nz,
+                                  .device  = PETSC_TRUE};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
@@ -238,18 +248,24 @@ static PetscErrorCode PamgStarStep(PC pc, PetscInt n, const PolderStarParts *P, 
 /* The star of these parts */
 static PetscErrorCode PamgStarFill(PC pc, const PolderCSR *csr, const PolderStarGrid *G, const PolderStarParts *P)
 {
-  PamgStar    *star   = &((PC_PAMG *)pc->data)->star;
-  PetscInt     nthere = 0, *there = NULL;
-  PetscScalar *beyond = NULL;
+  PamgStar            *star   = &((PC_PAMG *)pc->data)->star;
+  const PolderStarGrid here   = csr->device ? PamgStarOwn(G, csr->m) : *G;
+  const PetscInt       first  = csr->device ? 0 : csr->rstart;
+  PetscInt             nthere = 0, *there = NULL;
+  PetscScalar         *beyond = NULL;
 
   PetscFunctionBegin;
-  if (!star->ptr) PetscCall(PamgStarCreate(pc, csr, G));
+  if (!star->ptr) {
+    PetscCall(PamgStarCreate(pc, csr, &here, first));
+    if (csr->device && csr->m < csr->M) PetscCall(PCPAMGStarCreatePlanes(pc, csr, G));
+  }
   if (!csr->device && csr->offdiag) { // a sequential matrix has no row elsewhere
     PetscCall(PamgStarThere(G, csr->rstart, csr->m, &nthere, &there));
     PetscCall(PamgStarBeyond(pc, csr->m, P->half, nthere, there, &beyond));
   }
   if (!star->val) PetscCall(PolderPlaceMalloc(star->place, star->nz, &star->val));
-  PolderRun(star->place, PolderStarValues, G, csr->rstart, csr->m, P, nthere, there, beyond, star->ptr, star->val);
+  PolderRun(star->place, PolderStarValues, &here, first, csr->m, P, nthere, there, beyond, star->ptr, star->val);
+  PetscCall(PCPAMGStarSetPlanes(star, &here, P->half));
   PetscCall(PamgStarSet(pc, csr));
   PetscCall(PetscFree(beyond));
   PetscCall(PetscFree(there));
@@ -268,6 +284,7 @@ static PetscErrorCode PamgStarFindGrid(PC pc, const PolderCSR *csr, PolderStarGr
   if (*found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgStarOffsets(pc, csr, &n, off));
   *found = (PetscBool)(n && PolderStarGridFind_Host(n, off, csr->M, G));
+  if (*found && csr->device) PetscCall(PCPAMGStarHasPlanes(pc, csr, G, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,7 +305,8 @@ static PetscErrorCode PamgMakeStar(PC pc, const PolderCSR *csr, const PolderStar
   PetscCall(PolderPlaceMalloc(star->place, csr->m, &P.sum));
   PetscCall(PolderPlaceMalloc(star->place, csr->m, &P.diagonal));
   PetscCall(PolderPlaceUpload(star->place, sizeof(count), count, &there));
-  PolderRun(star->place, PolderStarRows, G, csr->rstart, PolderOwnRows(csr), PolderGhostColumns(csr), csr->garray, &P, there);
+  if (csr->device && !star->there) PetscCall(PolderDeviceUpload(sizeof(*csr->garray) * (size_t)csr->nghost, csr->garray, &star->there));
+  PolderRun(star->place, PolderStarRows, G, csr->rstart, PolderOwnRows(csr), PolderGhostColumns(csr), csr->device ? star->there : csr->garray, &P, there);
   PetscCall(PolderPlaceFetch(star->place, sizeof(count), &there, count));
   for (int k = 0; k < POLDER_STAR_COUNTS; ++k) all[k] = count[k];
   PetscCallAllreduce(MPI_IN_PLACE, all, POLDER_STAR_COUNTS, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
@@ -305,19 +323,17 @@ static PetscErrorCode PamgMakeStar(PC pc, const PolderCSR *csr, const PolderStar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *found: the matrix has a star now. On devices that have its rows in parts it has none, nor where its rows are too short for a wider stencil. Collective */
+/* *found: the matrix has a star now. Collective */
 static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
 {
   const PamgSetUpSteps *steps;
   PolderCSR             csr;
   PolderStarGrid        G;
-  PetscMPIInt           ranks;
 
   PetscFunctionBegin;
   *found = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
-  if ((!csr.device || (ranks == 1 && csr.nz / POLDER_STAR_POINTS >= csr.m)) && csr.M >= PAMG_STAR_LEAST) {
+  if (csr.M >= PAMG_STAR_LEAST) {
     PetscCall(PamgStarFindGrid(pc, &csr, &G, found));
     if (*found) PetscCall(PamgMakeStar(pc, &csr, &G, found));
   }
@@ -338,7 +354,7 @@ PetscErrorCode PCPAMGStarSetUp(PC pc, PetscBool *done)
   if (pamg->nlevel && same) PetscFunctionReturn(PETSC_SUCCESS); // new values keep the levels
   if (!wants || !same) PetscCall(PCPAMGStarFree(pamg));
   if (wants) PetscCall(PamgFindStar(pc, done));
-  if (*done) PetscCall(PCPAMGSetUpInner(pc, star->matrix ? star->matrix : pc->pmat, star->matrix ? NULL : &star->rows, PETSC_FALSE, &star->inner.pc, &failed));
+  if (*done) PetscCall(PCPAMGSetUpInner(pc, star->matrix ? star->matrix : pc->pmat, star->matrix ? NULL : &star->given, PETSC_FALSE, &star->inner.pc, &failed));
   if (failed) *done = PETSC_FALSE; // a refusal comes from the set-up of the rows as they are
   if (!*done) PetscCall(PCPAMGStarFree(pamg));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
