@@ -54,7 +54,7 @@ typedef struct {
   PetscScalar       *val;            /* [nz] */
   Mat                matrix;         /* on the host */
   PamgGiven          given;          /* on devices; there is no matrix, whose pattern PETSc would want on the host */
-  PetscInt          *garray, *there; /* on several of them: the ghosts of the star, on the host, and those of the matrix of the program */
+  PetscInt          *there;          /* on several of them: the ghosts of the matrix of the program */
   PetscScalar       *outer;          /* and the off-process entries of the star */
   PamgInner          inner;          /* without vectors */
   Vec                step;

@@ -34,7 +34,6 @@ PetscErrorCode PCPAMGStarFree(PC_PAMG *pamg)
     PetscCall((*star->place->free)(&star->outer));
   }
   PetscCall(PolderHaloDestroy(&star->given.halo));
-  PetscCall(PetscFree(star->garray));
   star->place = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,18 +191,21 @@ static PetscErrorCode PamgStarCreate(PC pc, const PolderCSR *csr, const PolderSt
 /* The star has new values: its matrix gets them, or its rows, which have the place of those of the matrix */
 static PetscErrorCode PamgStarSet(PC pc, const PolderCSR *csr)
 {
-  PamgStar    *star = &((PC_PAMG *)pc->data)->star;
-  MatNullSpace kernel;
-  PetscMPIInt  ranks;
-  PetscScalar *a;
+  PamgStar       *star = &((PC_PAMG *)pc->data)->star;
+  MatNullSpace    kernel;
+  PetscMPIInt     ranks;
+  PetscInt        nghost = 0;
+  const PetscInt *ghosts = NULL;
+  PetscScalar    *a;
 
   PetscFunctionBegin;
   if (!star->matrix) {
+    if (star->given.halo) PetscCall(PolderHaloGetGhosts(star->given.halo, &nghost, &ghosts));
     star->given.csr = (PolderCSR){.m       = csr->m,
                                   .rstart  = csr->rstart,
                                   .M       = csr->M,
-                                  .nghost  = star->given.at.below + star->given.at.above,
-                                  .garray  = star->garray,
+                                  .nghost  = nghost,
+                                  .garray  = ghosts,
                                   .ai      = star->ptr,
                                   .aj      = star->col,
                                   .aa      = star->val,

@@ -40,14 +40,14 @@ PetscErrorCode PCPAMGStarCreatePlanes(PC pc, const PolderCSR *csr, const PolderS
 {
   PamgStar      *star  = &((PC_PAMG *)pc->data)->star;
   const PetscInt plane = PamgStarPlane(G), below = csr->rstart ? plane : 0, above = csr->rstart + csr->m < csr->M ? plane : 0;
+  PetscMPIInt    rank;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   star->given.at = (PolderPlanes){csr->m, below, above};
   PetscCall(PolderDeviceMalloc(sizeof(*star->outer) * (size_t)(below + above), &star->outer));
-  PetscCall(PetscMalloc1(below + above, &star->garray));
-  for (PetscInt k = 0; k < below; ++k) star->garray[k] = csr->rstart - below + k;
-  for (PetscInt k = 0; k < above; ++k) star->garray[below + k] = csr->rstart + csr->m + k;
-  PetscCall(PolderHaloCreate(PetscObjectComm((PetscObject)pc), csr->m, below + above, star->garray, &star->given.halo));
+  PetscCall(PolderHaloCreatePlanes(PetscObjectComm((PetscObject)pc), csr->m, csr->rstart, plane, (PetscMPIInt[]){below ? rank - 1 : -1, above ? rank + 1 : -1},
+                                   &star->given.halo)); // all processes have rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
