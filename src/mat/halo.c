@@ -138,6 +138,12 @@ PetscErrorCode PolderHaloCreateAll(MPI_Comm comm, PetscInt n, PolderHalo *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* i <- first, first + 1, ... */
+static void PolderHaloCount_Private(PetscInt n, PetscInt first, PetscInt i[])
+{
+  for (PetscInt k = 0; k < n; ++k) i[k] = first + k;
+}
+
 PetscErrorCode PolderHaloCreatePlanes(MPI_Comm comm, PetscInt n, PetscInt first, PetscInt plane, const PetscMPIInt beside[2], PolderHalo *halo)
 {
   PolderHaloPlanes *P;
@@ -151,11 +157,10 @@ PetscErrorCode PolderHaloCreatePlanes(MPI_Comm comm, PetscInt n, PetscInt first,
   for (int upper = 0; upper < 2; ++upper) {
     if (beside[upper] < 0) continue;
     P->rank[P->n] = beside[upper];
-    for (PetscInt k = 0; k < plane; ++k, ++count) {
-      (*halo)->garray[count] = upper ? first + n + k : first - plane + k;
-      P->sent[count]         = upper ? n - plane + k : k;
-      P->received[count]     = count;
-    }
+    PolderHaloCount_Private(plane, upper ? first + n : first - plane, (*halo)->garray + count);
+    PolderHaloCount_Private(plane, upper ? n - plane : 0, P->sent + count);
+    PolderHaloCount_Private(plane, count, P->received + count);
+    count += plane;
     P->ptr[++P->n] = count;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

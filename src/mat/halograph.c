@@ -29,7 +29,8 @@ PetscErrorCode PolderHaloByNeighbour(const PolderHaloSide *side, PetscMPIInt n, 
     ptr[k + 1] = ptr[k];
     for (PolderRankCount r = 0; r < side->n; ++r) {
       if (side->rank[r] != rank[k]) continue;
-      for (PetscInt i = side->ptr[r]; i < side->ptr[r + 1]; ++i) (*idx)[ptr[k + 1]++] = side->idx[i];
+      PetscCall(PetscArraycpy(*idx + ptr[k + 1], side->idx + side->ptr[r], side->ptr[r + 1] - side->ptr[r]));
+      ptr[k + 1] += side->ptr[r + 1] - side->ptr[r];
     }
     *most = PetscMax(*most, ptr[k + 1] - ptr[k]);
   }

@@ -37,13 +37,17 @@ static PetscErrorCode PamgJudgeHalf(PC pc)
 /* *elsewhere: another PC has the levels */
 static PetscErrorCode PamgSetUpElsewhere(PC pc, PetscBool *elsewhere)
 {
+  PetscBool star;
+
   PetscFunctionBegin;
-  PetscCall(PCPAMGWholeSetUp(pc, elsewhere));
+  PetscCall(PCPAMGStarAhead(pc, &star));
+  if (!star) PetscCall(PCPAMGWholeSetUp(pc, elsewhere));
   if (!*elsewhere) PetscCall(PCPAMGMovedSetUp(pc, elsewhere));
   if (*elsewhere) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGCheckSymmetry(pc));
   PetscCall(PCPAMGScaledSetUp(pc, elsewhere));
   if (!*elsewhere) PetscCall(PCPAMGStarSetUp(pc, elsewhere));
+  if (!*elsewhere && star) PetscCall(PCPAMGWholeSetUp(pc, elsewhere)); // there is none
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

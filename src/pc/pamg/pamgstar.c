@@ -14,6 +14,9 @@
 /* The least number of rows, and the part of them that may be unlike their star */
 #define PAMG_STAR_LEAST  1000
 #define PAMG_STAR_UNLIKE 0.25
+/* Several GPUs have up to so many rows as a whole although there may be a star. With stencils of 27 points set-up and solve take 6.4 ms so on two H200 and 5.9
+   ms in parts at 80^3, 11.1 and 9.2 ms at 112^3; with 13 points 5.6 and 4.7 ms at 112^3 */
+#define PAMG_STAR_WHOLE 400000
 /* In space, where so many rows are soft, a step of Jacobi with this damping is added. Linear cubes take 14 iterations instead of 21, others more */
 #define PAMG_STAR_SOFT 0.9
 #define PAMG_STAR_STEP 0.5
@@ -74,14 +77,12 @@ static PetscErrorCode PamgStarSample(const PolderCSR *csr, PetscInt *n, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same on a device, of all rows. Where there are too few entries for a wider stencil these are not looked at */
+/* The same on a device, of all rows */
 static PetscErrorCode PamgStarSampleDevice(const PolderCSR *csr, PetscInt *n, PetscInt off[])
 {
   PetscInt nd, *all = NULL;
 
   PetscFunctionBegin;
-  if (csr->nz / POLDER_STAR_POINTS < csr->m) *n = -1;
-  if (*n < 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDiaCountDevice(csr->m, csr->m, csr->ai, csr->aj, 2 * POLDER_STAR_OFFSETS + 1, &nd, &all));
   if (nd > 2 * POLDER_STAR_OFFSETS + 1) *n = -1;
   for (PetscInt k = 0; k < nd && *n >= 0; ++k) {
@@ -274,16 +275,20 @@ static PetscErrorCode PamgStarFill(PC pc, const PolderCSR *csr, const PolderStar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *found: entries are where those of a wider stencil on a grid are. On a device all entries are looked at, once for a pattern. Collective */
+/* *found: entries are where those of a wider stencil on a grid are. On a device all entries are looked at, if they are enough for one, once for a pattern.
+   Collective */
 static PetscErrorCode PamgStarFindGrid(PC pc, const PolderCSR *csr, PolderStarGrid *G, PetscBool *found)
 {
   const PamgStar *star = &((PC_PAMG *)pc->data)->star;
   PetscInt        n    = 0, off[POLDER_STAR_OFFSETS];
+  PetscMPIInt     many = !csr->device || csr->nz / POLDER_STAR_POINTS >= csr->m;
 
   PetscFunctionBegin;
   *found = (PetscBool)(csr->device && star->place && star->place->device);
   *G     = star->grid;
-  if (*found) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*found || csr->M < PAMG_STAR_LEAST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (csr->device) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &many, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  if (!many) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgStarOffsets(pc, csr, &n, off));
   *found = (PetscBool)(n && PolderStarGridFind_Host(n, off, csr->M, G));
   if (*found && csr->device) PetscCall(PCPAMGStarHasPlanes(pc, csr, G, found));
@@ -333,13 +338,43 @@ static PetscErrorCode PamgFindStar(PC pc, PetscBool *found)
   PolderStarGrid        G;
 
   PetscFunctionBegin;
-  *found = PETSC_FALSE;
   PetscCall(PCPAMGGetRows(pc, &steps, &csr));
-  if (csr.M >= PAMG_STAR_LEAST) {
-    PetscCall(PamgStarFindGrid(pc, &csr, &G, found));
-    if (*found) PetscCall(PamgMakeStar(pc, &csr, &G, found));
-  }
+  PetscCall(PamgStarFindGrid(pc, &csr, &G, found));
+  if (*found) PetscCall(PamgMakeStar(pc, &csr, &G, found));
   PetscCall(steps->restorerows(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool PamgAllowsStar(PC pc)
+{
+  const PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  return (PetscBool)(pamg->grids && pamg->wantstar && PetscAbsInt(pc->pmat->rmap->bs) == 1);
+}
+
+PetscErrorCode PCPAMGStarAhead(PC pc, PetscBool *ahead)
+{
+  PC_PAMG              *pamg = (PC_PAMG *)pc->data;
+  PamgStar             *star = &pamg->star;
+  const PamgSetUpSteps *steps;
+  PolderCSR             csr;
+  PolderStarGrid        G;
+  PetscBool             same, whole, small;
+
+  PetscFunctionBegin;
+  *ahead = PETSC_FALSE;
+  PetscCall(PCPAMGSamePattern(pc, &same));
+  if (!same) PetscCall(PCPAMGStarFree(pamg));
+  if (!PamgAllowsStar(pc) || (same && pamg->whole.inner.pc)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatWantsWhole(pc->pmat, PAMG_WHOLE, &whole));
+  PetscCall(PolderMatWantsWhole(pc->pmat, PAMG_STAR_WHOLE, &small));
+  if (!whole || small) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGGetRows(pc, &steps, &csr));
+  if (csr.device) PetscCall(PamgStarFindGrid(pc, &csr, &G, ahead));
+  PetscCall(steps->restorerows(pc->pmat, &csr));
+  if (!*ahead) PetscFunctionReturn(PETSC_SUCCESS);
+  star->place = &PolderOnDevice;
+  star->grid  = G;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -347,14 +382,14 @@ PetscErrorCode PCPAMGStarSetUp(PC pc, PetscBool *done)
 {
   PC_PAMG        *pamg  = (PC_PAMG *)pc->data;
   PamgStar       *star  = &pamg->star;
-  const PetscBool wants = (PetscBool)(pamg->symmetric && pamg->grids && pamg->wantstar && PetscAbsInt(pc->pmat->rmap->bs) == 1);
+  const PetscBool wants = (PetscBool)(pamg->symmetric && PamgAllowsStar(pc));
   PetscBool       same, failed = PETSC_FALSE;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(PCPAMGSamePattern(pc, &same));
   if (pamg->nlevel && same) PetscFunctionReturn(PETSC_SUCCESS); // new values keep the levels
-  if (!wants || !same) PetscCall(PCPAMGStarFree(pamg));
+  if (!wants) PetscCall(PCPAMGStarFree(pamg));
   if (wants) PetscCall(PamgFindStar(pc, done));
   if (*done) PetscCall(PCPAMGSetUpInner(pc, star->matrix ? star->matrix : pc->pmat, star->matrix ? NULL : &star->given, PETSC_FALSE, &star->inner.pc, &failed));
   if (failed) *done = PETSC_FALSE; // a refusal comes from the set-up of the rows as they are

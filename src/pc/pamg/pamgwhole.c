@@ -7,12 +7,6 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/*
-  Up to so many rows of all processes. On two H200 that store into each other's memory set-up and solve of Poisson's equation take 2.7 ms with all rows on each
-  and 3.3 ms in parts at 64^3, 4.1 and 4.6 ms at 112^3 (1.4 million rows), 6.0 and 4.7 ms at 128^3 (2.1 million), on four 4.5 and 4.6, 4.9 and 4.5 ms for
-  the last two: the coarse levels do nothing but exchange, but the whole matrix has to be gathered
-*/
-#define PAMG_WHOLE 1800000
 /* Up to so many where the order of the rows has nothing to do with the graph: each product then exchanges as much as a gather, and the hosts would move rows */
 #define PAMG_WHOLE_SCATTERED 20000000
 
