@@ -5,6 +5,7 @@
 */
 #include "foreach.cuh"
 #include "index.cuh"
+#include "oneblock.cuh"
 #include "kernels/levelrow.h"
 #include "kernels/pairrow.h"
 #include "kernels/galerkin.h"
@@ -18,8 +19,20 @@
 #define COARSE_SLOTS (POLDER_COARSE_ROW / COARSE_LANES)
 static_assert(COARSE_LANES * COARSE_SLOTS == POLDER_COARSE_ROW && COARSE_SLOTS > 4, "slots");
 
+static __global__ void __launch_bounds__(POLDER_ONEBLOCK) PolderPointersKernel(PetscInt n, PetscInt *ptr)
+{
+  PolderBegin();
+  (void)PolderBlockSum(
+    n, [=](PetscInt i) { return ptr[i + 1]; }, [=](PetscInt i, PetscInt sum) { ptr[i + 1] += sum; });
+  if (threadIdx.x == 0) ptr[0] = 0;
+}
+
 int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream)
 {
+  if (n > 0 && n <= POLDER_ONEBLOCK_ROWS) {
+    PolderLaunchEarly(PolderPointersKernel, 1, POLDER_ONEBLOCK, stream, n, ptr);
+    return cudaGetLastError();
+  }
   cudaError_t err = cudaMemsetAsync(ptr, 0, sizeof(*ptr), stream);
 
   if (!err && n > 0) err = cub::DeviceScan::InclusiveSum(work, bytes, ptr + 1, ptr + 1, n, stream);

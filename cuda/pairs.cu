@@ -4,6 +4,7 @@
 */
 #include "count.cuh"
 #include "foreach.cuh"
+#include "oneblock.cuh"
 #include "kernels/pairrow.h"
 #include "kernels/pairs.h"
 #include <cooperative_groups.h>
@@ -15,6 +16,10 @@
 /* Threads that look at the entries of a row, and the number of rows from which on one thread a row keeps the device as busy and moves fewer bytes */
 #define PAIRS_LANES 8
 #define PAIRS_MANY  131072
+
+/* Rows of an aggregate that a thread sorts, and rows of one on average, up to which a block lists all rows; rows that a warp sorts */
+#define MEMBERS_FEW  8
+#define MEMBERS_SOME 256
 
 /* What LANES neighbouring threads, all of which call it, offer row i: the best of what each has found, in all of them */
 template <int LANES>
@@ -278,9 +283,36 @@ size_t PolderPairsWork_CUDA(PetscInt m)
   return sort > scan ? sort : scan;
 }
 
+/* The number of row i, which leads no pair; n: it is in none */
+static __device__ __forceinline__ PetscInt PairsFollow(PetscInt i, const PetscInt *mate, const PetscInt *join, PetscInt n, const PetscInt *agg)
+{
+  const PetscInt j = join ? join[i] : i;
+
+  return mate[i] < 0 ? n : agg[mate[j] < j ? mate[j] : j];
+}
+
+static __global__ void __launch_bounds__(POLDER_ONEBLOCK)
+  PolderPairsNumberKernel(PetscInt m, const PetscInt *mate, const PetscInt *join, PetscInt *agg, PetscInt *count)
+{
+  PolderBegin();
+  const PetscInt n = PolderBlockNumber(
+    m, [=](PetscInt i) { return PolderPairLeads(i, mate, join); }, [=](PetscInt i, PetscInt number) { agg[i] = number; });
+
+  __syncthreads();
+  if (threadIdx.x == 0) *count = n;
+#pragma unroll POLDER_ONEBLOCK_AHEAD
+  for (PetscInt i = threadIdx.x; i < m; i += POLDER_ONEBLOCK) {
+    if (!PolderPairLeads(i, mate, join)) agg[i] = PairsFollow(i, mate, join, n, agg);
+  }
+}
+
 int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes,
                            PolderStream stream)
 {
+  if (m > 0 && m <= POLDER_ONEBLOCK_ROWS) {
+    PolderLaunchEarly(PolderPairsNumberKernel, 1, POLDER_ONEBLOCK, stream, m, mate, join, agg, count);
+    return cudaGetLastError();
+  }
   PolderLeadsIterator leads(PolderRowIterator(0), PolderLeads{mate, join});
   cudaError_t         err = m > 0 ? cub::DeviceScan::InclusiveSum(work, bytes, leads, agg, m, stream) : cudaMemsetAsync(count, 0, sizeof(*count), stream);
 
@@ -289,12 +321,7 @@ int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt joi
   if (err) return err;
   err = (cudaError_t)PolderForEach(m, stream, [=] __device__(PetscInt i) { // the first row of a pair keeps its sum, which the others read
     if (PolderPairLeads(i, mate, join)) return;
-    if (mate[i] < 0) agg[i] = *count;
-    else {
-      const PetscInt j = join ? join[i] : i, first = mate[j] < j ? mate[j] : j;
-
-      agg[i] = agg[first] - 1;
-    }
+    agg[i] = mate[i] < 0 ? *count : PairsFollow(i, mate, join, 0, agg) - 1;
   });
   if (err) return err;
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
@@ -307,9 +334,102 @@ int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], Petsc
   return PolderForEach(m, stream, [=] __device__(PetscInt i) { agg[i] = agg[i] < n ? next[agg[i]] : nc; });
 }
 
+/* Sorts up to MEMBERS_FEW rows met[first], ... of an aggregate into row[first], ... */
+static __device__ __forceinline__ void MembersSortFew(PetscInt first, PetscInt n, const PetscInt *met, PetscInt *row)
+{
+  PetscInt i[MEMBERS_FEW];
+
+#pragma unroll
+  for (int k = 0; k < MEMBERS_FEW; ++k) i[k] = k < n ? met[first + k] : PETSC_MAX_INT;
+#pragma unroll
+  for (int k = 0; k < MEMBERS_FEW; ++k) {
+    PetscInt place = first;
+
+    if (k >= n) break;
+#pragma unroll
+    for (int l = 0; l < MEMBERS_FEW; ++l) place += i[l] < i[k];
+    row[place] = i[k];
+  }
+}
+
+/* The same for more of them by a group of threads, of which this is number `lane` */
+static __device__ __forceinline__ void MembersSort(PetscInt first, PetscInt end, int lane, int lanes, const PetscInt *met, PetscInt *row)
+{
+  for (PetscInt k = first + lane; k < end; k += lanes) {
+    const PetscInt i     = met[k];
+    PetscInt       place = first;
+
+    for (PetscInt l = first; l < end; ++l) place += met[l] < i;
+    row[place] = i;
+  }
+}
+
+/*
+  The members by one block, where aggregates have few rows: these are stored as they come, and then sorted by a thread, or by a warp or the whole block where
+  they are more. Rows in no aggregate are numbered. A counter has two bytes, two are in a word
+*/
+static __global__ void __launch_bounds__(POLDER_ONEBLOCK) PolderMembersKernel(const __grid_constant__ PolderAggregates P, PetscInt *met)
+{
+  __shared__ unsigned int counter[POLDER_ONEBLOCK_MEMBERS / 2];
+  __shared__ int          more[2]; // aggregates for warps, listed from the start of counter[], and for the block, from its end
+  const auto              read = [&](PetscInt a) { return (PetscInt)(counter[a / 2] >> a % 2 * 16 & 0xffffu); };
+  const auto              add  = [&](PetscInt a) { return (PetscInt)(atomicAdd(&counter[a / 2], 1u << a % 2 * 16) >> a % 2 * 16 & 0xffffu); };
+  PetscInt                none;
+
+  PolderBegin();
+  if (threadIdx.x < 2) more[threadIdx.x] = 0;
+  for (PetscInt a = threadIdx.x; 2 * a < P.n; a += POLDER_ONEBLOCK) counter[a] = 0;
+  __syncthreads();
+#pragma unroll POLDER_ONEBLOCK_AHEAD
+  for (PetscInt i = threadIdx.x; i < P.m; i += POLDER_ONEBLOCK) {
+    const PetscInt a = P.agg[i];
+
+    if (a < P.n) (void)add(a);
+  }
+  __syncthreads();
+  none = PolderBlockSum(P.n, read, [=](PetscInt a, PetscInt sum) { P.ptr[a] = sum; });
+  if (threadIdx.x == 0) {
+    P.ptr[P.n]     = none;
+    P.ptr[P.n + 1] = P.m;
+  }
+  __syncthreads();
+  for (PetscInt a = threadIdx.x; 2 * a < P.n; a += POLDER_ONEBLOCK) counter[a] = 0;
+  __syncthreads();
+#pragma unroll POLDER_ONEBLOCK_AHEAD
+  for (PetscInt i = threadIdx.x; i < P.m; i += POLDER_ONEBLOCK) {
+    const PetscInt a = P.agg[i];
+
+    if (a < P.n) met[P.ptr[a] + add(a)] = i;
+  }
+  if (none < P.m)
+    (void)PolderBlockNumber(
+      P.m, [=](PetscInt i) { return P.agg[i] >= P.n; }, [=](PetscInt i, PetscInt k) { P.row[none + k] = i; });
+  __syncthreads();
+  for (PetscInt a = threadIdx.x; a < P.n; a += POLDER_ONEBLOCK) {
+    const PetscInt first = P.ptr[a], end = P.ptr[a + 1];
+
+    if (end - first <= MEMBERS_FEW) MembersSortFew(first, end - first, met, P.row);
+    else if (end - first <= MEMBERS_SOME) counter[atomicAdd(&more[0], 1)] = (unsigned int)a;
+    else counter[POLDER_ONEBLOCK_MEMBERS / 2 - 1 - atomicAdd(&more[1], 1)] = (unsigned int)a;
+  }
+  __syncthreads();
+  for (int k = (int)threadIdx.x / 32; k < more[0]; k += POLDER_ONEBLOCK_WARPS)
+    MembersSort(P.ptr[counter[k]], P.ptr[counter[k] + 1], (int)threadIdx.x % 32, 32, met, P.row);
+  for (int k = 0; k < more[1]; ++k) {
+    const PetscInt a = (PetscInt)counter[POLDER_ONEBLOCK_MEMBERS / 2 - 1 - k];
+
+    MembersSort(P.ptr[a], P.ptr[a + 1], (int)threadIdx.x, POLDER_ONEBLOCK, met, P.row);
+  }
+}
+static_assert(POLDER_ONEBLOCK_ROWS / MEMBERS_FEW <= POLDER_ONEBLOCK_MEMBERS / 2, "room for the lists");
+
 int PolderMembers_CUDA(const PolderAggregates *P, PetscInt *const scratch[2], void *work, size_t bytes, PolderStream stream)
 {
-  const PetscInt  m = P->m, n = P->n;
+  const PetscInt m = P->m, n = P->n;
+  if (m > 0 && m <= POLDER_ONEBLOCK_ROWS && n <= POLDER_ONEBLOCK_MEMBERS && m / MEMBERS_FEW <= n) {
+    PolderLaunchEarly(PolderMembersKernel, 1, POLDER_ONEBLOCK, stream, *P, scratch[0]);
+    return cudaGetLastError();
+  }
   PetscInt *const ptr = P->ptr, *const key = scratch[0], *const number = scratch[1];
   int bits = 1, err;
 

@@ -529,7 +529,7 @@ static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool
 
 static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
 {
-  const size_t nsizes = PETSC_STATIC_ARRAY_LENGTH(Sizes) - (small ? 3 : 0);
+  const size_t nsizes = PETSC_STATIC_ARRAY_LENGTH(Sizes) - (small ? 4 : 0);
 
   PetscFunctionBeginUser;
   for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++g) {
@@ -558,7 +558,7 @@ const DeviceTests DeviceProgram = {help, {TestGraphs}};
     load: no
 
   test:
-    suites: memcheck
+    suites: memcheck racecheck
     suffix: small
     requires: cuda
     load: no

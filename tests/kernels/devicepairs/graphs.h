@@ -50,5 +50,5 @@ static const struct {
   {"hubs",     Hubs,  0,  PETSC_FALSE},
   {"star",     Star,  0,  PETSC_FALSE}
 };
-static const PetscInt Sizes[]  = {1, 2, 31, 33, 257, 3001, 40007, 140009}; /* the last three not with -small */
-static const PetscInt mostrows = 4000;                                     /* of a graph whose entries may be anywhere */
+static const PetscInt Sizes[]  = {1, 2, 31, 33, 257, 3001, 25013, 40007, 140009}; /* the last four not with -small */
+static const PetscInt mostrows = 4000;                                            /* of a graph whose entries may be anywhere */
