@@ -6,7 +6,7 @@
 
 typedef unsigned short PolderBfloat;
 
-POLDER_LEVELROW float PolderBfloatGet(PolderBfloat a)
+POLDER_BODY float PolderBfloatGet(PolderBfloat a)
 {
   const unsigned int bits = (unsigned int)a << 16;
   float              value;
@@ -16,7 +16,7 @@ POLDER_LEVELROW float PolderBfloatGet(PolderBfloat a)
 }
 
 /* The bits of a number; those of positive numbers are in their order */
-POLDER_LEVELROW int PolderBits(float value)
+POLDER_BODY int PolderBits(float value)
 {
   int bits;
 
@@ -24,7 +24,7 @@ POLDER_LEVELROW int PolderBits(float value)
   return bits;
 }
 
-POLDER_LEVELROW float PolderFromBits(int bits)
+POLDER_BODY float PolderFromBits(int bits)
 {
   float value;
 
@@ -33,7 +33,7 @@ POLDER_LEVELROW float PolderFromBits(int bits)
 }
 
 /* To nearest, ties to even: a function of the value alone, so that equal entries stay equal. Numbers above 3.39e38 become infinite */
-POLDER_LEVELROW PolderBfloat PolderBfloatRound(float value)
+POLDER_BODY PolderBfloat PolderBfloatRound(float value)
 {
   unsigned int bits;
 

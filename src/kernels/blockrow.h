@@ -5,7 +5,7 @@
 #include "labelrow.h"
 
 /* The edges of the entries of row i of B */
-POLDER_ROW void PolderEdgesAcrossRow(PetscInt i, const PolderRows *B, const PolderAcross *across, PetscInt edge[])
+POLDER_BODY void PolderEdgesAcrossRow(PetscInt i, const PolderRows *B, const PolderAcross *across, PetscInt edge[])
 {
   for (PetscInt k = B->i[i]; k < B->i[i + 1]; ++k) {
     const PetscInt j      = B->j[k];

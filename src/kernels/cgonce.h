@@ -31,7 +31,7 @@ typedef struct {
   Both values of beta make this the exact (p, A p), since beta = -(z, A p_old) / (p_old, A p_old) in exact arithmetic. Where the constant is the kernel of A, z
   loses its mean, and r what rounding has left in it
 */
-POLDER_CGSCALARS void PolderCGOnceScalars(PolderCGState *s, PetscBool first)
+POLDER_BODY void PolderCGOnceScalars(PolderCGState *s, PetscBool first)
 {
   const PetscScalar rmean = s->sum[POLDER_ONCE_R] / s->N, *sum = s->sum;
 
@@ -48,7 +48,7 @@ POLDER_CGSCALARS void PolderCGOnceScalars(PolderCGState *s, PetscBool first)
 }
 
 /* As they were before */
-POLDER_CGSCALARS void PolderCGOnceUndo(PolderCGState *s)
+POLDER_BODY void PolderCGOnceUndo(PolderCGState *s)
 {
   s->rho   = s->rhoold;
   s->pw    = s->pwold;
@@ -57,7 +57,7 @@ POLDER_CGSCALARS void PolderCGOnceUndo(PolderCGState *s)
 }
 
 /* On the device: the norm of the last step, unless it has been told, what it decides, and the scalars of the next step */
-POLDER_CGSCALARS void PolderCGOnceAdvance(PolderCGState *s, PetscBool first, PetscBool told)
+POLDER_BODY void PolderCGOnceAdvance(PolderCGState *s, PetscBool first, PetscBool told)
 {
   if (!first && !told) {
     const PetscScalar mean = s->nullspace ? s->sum[POLDER_ONCE_Z] / s->N : 0;

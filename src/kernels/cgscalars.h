@@ -4,14 +4,8 @@
 #include "cg.h"
 #include <math.h>
 
-#if defined(__CUDACC__)
-  #define POLDER_CGSCALARS static __host__ __device__ __forceinline__
-#else
-  #define POLDER_CGSCALARS static inline
-#endif
-
 /* The norm of step `step`: freezes the state if it meets the tolerance, or is no number */
-POLDER_CGSCALARS void PolderCGJudgeNorm(PolderCGState *s, PetscInt step, PetscReal norm, PetscBool tell)
+POLDER_BODY void PolderCGJudgeNorm(PolderCGState *s, PetscInt step, PetscReal norm, PetscBool tell)
 {
   const PetscBool finite = (PetscBool)(norm <= PETSC_MAX_REAL);
 
@@ -21,7 +15,7 @@ POLDER_CGSCALARS void PolderCGJudgeNorm(PolderCGState *s, PetscInt step, PetscRe
 }
 
 /* Is the scalar positive? Otherwise, or when it is no number, freezes the state; why: what it means that it is not positive */
-POLDER_CGSCALARS PetscBool PolderCGJudgeScalar(PolderCGState *s, PetscScalar value, int why, PetscBool tell)
+POLDER_BODY PetscBool PolderCGJudgeScalar(PolderCGState *s, PetscScalar value, int why, PetscBool tell)
 {
   if (value > 0 && value <= PETSC_MAX_REAL) return PETSC_TRUE;
   s->frozen = value <= 0 ? why : POLDER_CG_NOTFINITE;
@@ -30,7 +24,7 @@ POLDER_CGSCALARS PetscBool PolderCGJudgeScalar(PolderCGState *s, PetscScalar val
 }
 
 /* rho = (r, z) once z has lost its mean, where the constant is the kernel of A; natural: sqrt(rho) is the norm of the last step */
-POLDER_CGSCALARS void PolderCGSetRho(PolderCGState *s, PetscBool first, PetscBool tell)
+POLDER_BODY void PolderCGSetRho(PolderCGState *s, PetscBool first, PetscBool tell)
 {
   if (s->frozen) return;
   s->mean = s->nullspace ? s->sum[2] / s->N : 0;
@@ -41,7 +35,7 @@ POLDER_CGSCALARS void PolderCGSetRho(PolderCGState *s, PetscBool first, PetscBoo
 }
 
 /* Ends a step: alpha, and the norm, unless it is computed with rho */
-POLDER_CGSCALARS void PolderCGSetNorm(PolderCGState *s, PetscBool tell)
+POLDER_BODY void PolderCGSetNorm(PolderCGState *s, PetscBool tell)
 {
   if (s->frozen) return;
   if (!PolderCGJudgeScalar(s, s->pw, POLDER_CG_INDEFINITE_MAT, tell)) {

@@ -3,18 +3,12 @@
 
 #include "pairrow.h"
 
-#if defined(__CUDACC__)
-  #define POLDER_COLOUR static __host__ __device__ __forceinline__
-#else
-  #define POLDER_COLOUR static inline
-#endif
-
 /* Colours are 0 .. POLDER_COLOURS - 1; a row for which none of them is free gets POLDER_COLOURS */
 #define POLDER_COLOURS     64
 #define POLDER_COLOUR_NONE -1
 
 /* Is row i coloured before row j? The order is that of a hash, which avoids long chains of dependent rows */
-POLDER_COLOUR PetscBool PolderColourBefore(PetscInt i, PetscInt j)
+POLDER_BODY PetscBool PolderColourBefore(PetscInt i, PetscInt j)
 {
   unsigned h = (unsigned)i * 0x9E3779B1u, g = (unsigned)j * 0x9E3779B1u;
 
@@ -29,7 +23,7 @@ POLDER_COLOUR PetscBool PolderColourBefore(PetscInt i, PetscInt j)
   The first colour that no row before row i has; POLDER_COLOUR_NONE while one of them is uncoloured. The result does not depend on when the other rows are
   coloured (Jones and Plassmann, SIAM J. Sci. Comput. 14, 1993)
 */
-POLDER_COLOUR PetscInt PolderColourRow(PetscInt i, const PetscInt ai[], const PetscInt aj[], const volatile PetscInt colour[])
+POLDER_BODY PetscInt PolderColourRow(PetscInt i, const PetscInt ai[], const PetscInt aj[], const volatile PetscInt colour[])
 {
   unsigned long long taken = 0;
   PetscBool          waits = PETSC_FALSE;
@@ -50,13 +44,13 @@ POLDER_COLOUR PetscInt PolderColourRow(PetscInt i, const PetscInt ai[], const Pe
 }
 
 /* The parity of a grid point: its neighbours have the other parity */
-POLDER_COLOUR PetscInt PolderColourOfPlace(PetscInt64 place)
+POLDER_BODY PetscInt PolderColourOfPlace(PetscInt64 place)
 {
   return (PetscInt)((place ^ place >> POLDER_PAIR_BITS ^ place >> 2 * POLDER_PAIR_BITS) & 1);
 }
 
 /* Does an entry join row i to a row of the same colour, or is row i without a valid colour? */
-POLDER_COLOUR PetscBool PolderColourClashes(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[])
+POLDER_BODY PetscBool PolderColourClashes(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[])
 {
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     if (aj[k] != i && colour[aj[k]] == colour[i]) return PETSC_TRUE;

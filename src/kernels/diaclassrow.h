@@ -18,13 +18,13 @@ static inline PetscInt PolderDiaSampled(PetscInt m)
 }
 
 /* Has the sample too many different rows? */
-POLDER_LEVELROW PetscBool PolderDiaClassesFail(PetscInt lost, PetscInt sampled)
+POLDER_BODY PetscBool PolderDiaClassesFail(PetscInt lost, PetscInt sampled)
 {
   return (PetscBool)(lost > sampled / 4);
 }
 
 /* The bits of a value, in the precision in which the stencil has it */
-POLDER_LEVELROW unsigned long long PolderDiaBits(PolderDiaEntries entries, const void *v, PetscInt i)
+POLDER_BODY unsigned long long PolderDiaBits(PolderDiaEntries entries, const void *v, PetscInt i)
 {
   unsigned long long bits;
   unsigned int       half;
@@ -38,7 +38,7 @@ POLDER_LEVELROW unsigned long long PolderDiaBits(PolderDiaEntries entries, const
   return half;
 }
 
-POLDER_LEVELROW PetscScalar PolderDiaValue(PolderDiaEntries entries, unsigned long long bits)
+POLDER_BODY PetscScalar PolderDiaValue(PolderDiaEntries entries, unsigned long long bits)
 {
   PetscScalar value;
 
@@ -48,7 +48,7 @@ POLDER_LEVELROW PetscScalar PolderDiaValue(PolderDiaEntries entries, unsigned lo
 }
 
 /* Sets a[] to the bits of row i */
-POLDER_LEVELROW void PolderDiaRowBits(const PolderDiaStencil *S, PetscInt i, unsigned long long a[POLDER_DIA_WIDTH])
+POLDER_BODY void PolderDiaRowBits(const PolderDiaStencil *S, PetscInt i, unsigned long long a[POLDER_DIA_WIDTH])
 {
   POLDER_UNROLL
   for (int d = 0; d < POLDER_DIA_POINTS; ++d) {
@@ -60,7 +60,7 @@ POLDER_LEVELROW void PolderDiaRowBits(const PolderDiaStencil *S, PetscInt i, uns
 }
 
 /* Their hash, which is not 0 */
-POLDER_LEVELROW unsigned int PolderDiaKeyOf(const unsigned long long a[POLDER_DIA_WIDTH])
+POLDER_BODY unsigned int PolderDiaKeyOf(const unsigned long long a[POLDER_DIA_WIDTH])
 {
   unsigned int key = 0;
 
@@ -74,7 +74,7 @@ POLDER_LEVELROW unsigned int PolderDiaKeyOf(const unsigned long long a[POLDER_DI
 }
 
 /* The place that is tried for a key in attempt p */
-POLDER_LEVELROW int PolderDiaPlace(unsigned int key, int p)
+POLDER_BODY int PolderDiaPlace(unsigned int key, int p)
 {
   const int first = (int)((unsigned long long)key * POLDER_DIA_CLASSLESS >> 32) + p;
 
@@ -82,7 +82,7 @@ POLDER_LEVELROW int PolderDiaPlace(unsigned int key, int p)
 }
 
 /* Enters class c */
-POLDER_LEVELROW void PolderDiaEnter(const PolderDiaStencil *S, const unsigned long long a[POLDER_DIA_WIDTH], int c, PolderDiaClasses *C)
+POLDER_BODY void PolderDiaEnter(const PolderDiaStencil *S, const unsigned long long a[POLDER_DIA_WIDTH], int c, PolderDiaClasses *C)
 {
   PetscScalar diagonal = 0;
 
@@ -99,7 +99,7 @@ POLDER_LEVELROW void PolderDiaEnter(const PolderDiaStencil *S, const unsigned lo
 }
 
 /* The class of a row with these entries, or POLDER_DIA_CLASSLESS */
-POLDER_LEVELROW int PolderDiaClassOf(const PolderDiaClasses *C, unsigned int key, const unsigned long long a[POLDER_DIA_WIDTH])
+POLDER_BODY int PolderDiaClassOf(const PolderDiaClasses *C, unsigned int key, const unsigned long long a[POLDER_DIA_WIDTH])
 {
   for (int p = 0; p < POLDER_DIA_PROBES; ++p) {
     const int          c     = PolderDiaPlace(key, p);
@@ -118,7 +118,7 @@ POLDER_LEVELROW int PolderDiaClassOf(const PolderDiaClasses *C, unsigned int key
 }
 
 /* The class of row i. last[], *same: the bits and the class of a row that was looked for before, *same = -1: none; most rows are equal to that one */
-POLDER_LEVELROW int PolderDiaNextClass(const PolderDiaStencil *S, const PolderDiaClasses *C, PetscInt i, unsigned long long last[POLDER_DIA_WIDTH], int *same)
+POLDER_BODY int PolderDiaNextClass(const PolderDiaStencil *S, const PolderDiaClasses *C, PetscInt i, unsigned long long last[POLDER_DIA_WIDTH], int *same)
 {
   unsigned long long a[POLDER_DIA_WIDTH], unlike = *same < 0;
 

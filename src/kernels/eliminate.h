@@ -27,7 +27,7 @@ typedef struct {
 } PolderEliminated;
 
 /* Has row i at most `most` neighbours and, unless bi is NULL, none of other processes? Each row has a diagonal entry */
-POLDER_LEVELROW PetscBool PolderShortRow(PetscInt i, const PetscInt ai[], const PetscInt bi[], PetscInt most)
+POLDER_BODY PetscBool PolderShortRow(PetscInt i, const PetscInt ai[], const PetscInt bi[], PetscInt most)
 {
   return (PetscBool)(ai[i + 1] - ai[i] <= most + 1 && !(bi && bi[i + 1] > bi[i]));
 }

@@ -20,7 +20,7 @@
   The excess from the sum of a row of the first level and the sum of its n magnitudes. A value within rounding of zero is not negative; it is zero if the
   constant is known to be in the kernel
 */
-POLDER_LEVELROW PetscReal PolderExcessOf(PetscReal total, PetscReal all, PetscInt n, PetscBool kernel)
+POLDER_BODY PetscReal PolderExcessOf(PetscReal total, PetscReal all, PetscInt n, PetscBool kernel)
 {
   const PetscReal rounding = (PetscReal)n * PETSC_MACHINE_EPSILON * all;
 
@@ -29,7 +29,7 @@ POLDER_LEVELROW PetscReal PolderExcessOf(PetscReal total, PetscReal all, PetscIn
 }
 
 /* The excess minus that of entries that leave the row, given their sum and the sum of their magnitudes */
-POLDER_LEVELROW PetscReal PolderExcessLess(PetscReal excess, PetscReal sum, PetscReal all)
+POLDER_BODY PetscReal PolderExcessLess(PetscReal excess, PetscReal sum, PetscReal all)
 {
   const PetscReal left = excess - sum;
 
@@ -37,21 +37,21 @@ POLDER_LEVELROW PetscReal PolderExcessLess(PetscReal excess, PetscReal sum, Pets
 }
 
 /* Adds an entry to a sum of entries and to one of their magnitudes */
-POLDER_LEVELROW void PolderExcessAdd(PetscReal a, PetscReal sums[2])
+POLDER_BODY void PolderExcessAdd(PetscReal a, PetscReal sums[2])
 {
   sums[0] += a;
   sums[1] += a < 0 ? -a : a;
 }
 
 /* The excess of coarse row i without that of its entries to rows in no aggregate, lone[], and in here[] without that of its off-process entries, outer[] */
-POLDER_LEVELROW void PolderExcessLeaveRow(PetscInt i, const PetscReal lone[2], const PetscReal outer[2], PetscReal excess[], PetscReal here[])
+POLDER_BODY void PolderExcessLeaveRow(PetscInt i, const PetscReal lone[2], const PetscReal outer[2], PetscReal excess[], PetscReal here[])
 {
   if (lone[1] > 0) excess[i] = PolderExcessLess(excess[i], lone[0], lone[1]);
   here[i] = PolderExcessLess(excess[i], outer[0], outer[1]);
 }
 
 /* The diagonal entry of a coarse row, given the sum of its other entries here and of their magnitudes; rounding: that of the summands of the excess */
-POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, PetscReal sum, PetscReal all, PetscReal rounding)
+POLDER_BODY PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, PetscReal sum, PetscReal all, PetscReal rounding)
 {
   const PetscReal exact = PolderExcessLess(excess, sum, all), p = exact >= 0 ? exact : pivot;
 
@@ -62,8 +62,8 @@ POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, P
 /*
   What lane of so many adds to part[] for aggregate a: the excess and the size of its rows, the entries to rows in no aggregate and their magnitudes
 */
-POLDER_LEVELROW void PolderExcessParts(PetscInt a, const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[], int lane,
-                                       int lanes, PetscReal part[4])
+POLDER_BODY void PolderExcessParts(PetscInt a, const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[], int lane,
+                                   int lanes, PetscReal part[4])
 {
   const PetscBool lone = (PetscBool)(P->ptr[P->n + 1] > P->ptr[P->n]);
 
@@ -81,15 +81,15 @@ POLDER_LEVELROW void PolderExcessParts(PetscInt a, const PolderAggregates *P, co
 }
 
 /* Excess of aggregate a from the sums of these parts; entries to rows in no aggregate are subtracted */
-POLDER_LEVELROW void PolderExcessPut(PetscInt a, const PetscReal part[4], PetscReal coarse[], PetscReal coarsesize[])
+POLDER_BODY void PolderExcessPut(PetscInt a, const PetscReal part[4], PetscReal coarse[], PetscReal coarsesize[])
 {
   coarse[a]     = part[3] > 0 ? PolderExcessLess(part[0], part[2], part[3]) : part[0];
   coarsesize[a] = part[1];
 }
 
 /* What lane of so many adds to part[] for row i: its other entries and their magnitudes. *at <- where the diagonal entry is, if this lane meets it */
-POLDER_LEVELROW void PolderExcessOthers(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], int lane, int lanes, PetscReal part[2],
-                                        PetscInt *at)
+POLDER_BODY void PolderExcessOthers(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], int lane, int lanes, PetscReal part[2],
+                                    PetscInt *at)
 {
   for (PetscInt k = ai[i] + lane; k < ai[i + 1]; k += lanes) {
     if (aj[k] == i) *at = k;
@@ -98,7 +98,7 @@ POLDER_LEVELROW void PolderExcessOthers(PetscInt i, const PetscInt ai[], const P
 }
 
 /* Replaces the diagonal entry of row i, given the sums of these parts */
-POLDER_LEVELROW void PolderExcessMend(PetscInt i, const PetscReal part[2], const PetscReal excess[], const PetscReal size[], PetscScalar *diagonal)
+POLDER_BODY void PolderExcessMend(PetscInt i, const PetscReal part[2], const PetscReal excess[], const PetscReal size[], PetscScalar *diagonal)
 {
   *diagonal = PolderExcessPivot(PetscRealPart(*diagonal), excess[i], part[0], part[1], POLDER_EXCESS_ROUNDING * size[i]);
 }

@@ -1,14 +1,8 @@
 /* Rows of the factorised sparse approximate inverse, for host and device. */
 #pragma once
 
+#include "launcher.h"
 #include <math.h>
-#include <petscsys.h>
-
-#if defined(__CUDACC__)
-  #define POLDER_FSAI static __host__ __device__ __forceinline__
-#else
-  #define POLDER_FSAI static inline __attribute__((always_inline))
-#endif
 
 /* A pivot of at most this times the diagonal entry counts as zero */
 #define POLDER_FSAI_PIVOT 1e-13
@@ -27,7 +21,7 @@ typedef struct {
 } PolderFsai;
 
 /* Values of work for rows of G with k entries */
-POLDER_FSAI size_t PolderFsaiWork(PetscInt k)
+POLDER_BODY_INLINE size_t PolderFsaiWork(PetscInt k)
 {
   return (size_t)k * (size_t)(k + 1) / 2;
 }
@@ -36,7 +30,7 @@ POLDER_FSAI size_t PolderFsaiWork(PetscInt k)
 #define POLDER_FSAI_AT(a, r, c, v) (a)[((size_t)(r) * (size_t)((r) + 1) / 2 + (size_t)(c)) * (size_t)stride + (size_t)(v)]
 
 /* a <- the lower triangle of A(J, J), the entries of A in its lower half */
-POLDER_FSAI void PolderFsaiTake(const PolderFsai *F, PetscInt k, const PetscInt J[], PetscInt stride, PetscScalar a[])
+POLDER_BODY_INLINE void PolderFsaiTake(const PolderFsai *F, PetscInt k, const PetscInt J[], PetscInt stride, PetscScalar a[])
 {
   for (PetscInt r = 0; r < k; ++r) {
     for (PetscInt c = 0; c <= r; ++c) POLDER_FSAI_AT(a, r, c, 0) = 0;
@@ -57,7 +51,7 @@ POLDER_FSAI void PolderFsaiTake(const PolderFsai *F, PetscInt k, const PetscInt 
 }
 
 /* The first entry of row r that is not zero in all lanes, before which L has none either */
-POLDER_FSAI PetscInt PolderFsaiLead(PetscInt r, PetscInt stride, PetscInt lanes, const PetscScalar a[])
+POLDER_BODY_INLINE PetscInt PolderFsaiLead(PetscInt r, PetscInt stride, PetscInt lanes, const PetscScalar a[])
 {
   for (PetscInt c = 0; c < r; ++c) {
     for (PetscInt v = 0; v < lanes; ++v) {
@@ -68,7 +62,7 @@ POLDER_FSAI PetscInt PolderFsaiLead(PetscInt r, PetscInt stride, PetscInt lanes,
 }
 
 /* a <- its Cholesky factor L in each lane; bit v of the result is set when lane v has none, and its numbers are worth nothing */
-POLDER_FSAI unsigned int PolderFsaiFactor(PetscInt k, PetscInt stride, PetscInt lanes, PetscScalar a[])
+POLDER_BODY_INLINE unsigned int PolderFsaiFactor(PetscInt k, PetscInt stride, PetscInt lanes, PetscScalar a[])
 {
   unsigned int bad = 0;
 
@@ -101,7 +95,7 @@ POLDER_FSAI unsigned int PolderFsaiFactor(PetscInt k, PetscInt stride, PetscInt 
 }
 
 /* g[k lanes] <- L^T g = e, the last unit vector, in each lane */
-POLDER_FSAI void PolderFsaiSolve(PetscInt k, PetscInt stride, PetscInt lanes, const PetscScalar a[], PetscScalar g[])
+POLDER_BODY_INLINE void PolderFsaiSolve(PetscInt k, PetscInt stride, PetscInt lanes, const PetscScalar a[], PetscScalar g[])
 {
   for (PetscInt r = k - 1; r >= 0; --r) {
     PetscScalar s[POLDER_FSAI_LANES];
@@ -116,7 +110,7 @@ POLDER_FSAI void PolderFsaiSolve(PetscInt k, PetscInt stride, PetscInt lanes, co
 }
 
 /* g <- the row of G: A(J, J) y = e, and g = y / sqrt(its last entry). With A(J, J) = L L^T this is L^T g = e. PETSC_FALSE: there is none */
-POLDER_FSAI PetscBool PolderFsaiRow(const PolderFsai *F, PetscInt i, PetscInt stride, PetscScalar a[], PetscScalar g[])
+POLDER_BODY_INLINE PetscBool PolderFsaiRow(const PolderFsai *F, PetscInt i, PetscInt stride, PetscScalar a[], PetscScalar g[])
 {
   const PetscInt k = F->gi[i + 1] - F->gi[i];
 

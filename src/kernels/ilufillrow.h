@@ -19,7 +19,7 @@ typedef struct {
 /* Integers of a table */
 #define POLDER_ILU_FILL_INTS(slots) (3 * (slots) + 3 * (slots) / 4 + 4)
 
-POLDER_ROW PolderIluReached PolderIluReachedAt(int slots, int memory[])
+POLDER_BODY PolderIluReached PolderIluReachedAt(int slots, int memory[])
 {
   PolderIluReached t;
 
@@ -35,25 +35,25 @@ POLDER_ROW PolderIluReached PolderIluReachedAt(int slots, int memory[])
 }
 
 /* The slot where a vertex is looked for first */
-POLDER_ROW int PolderIluSlot(const PolderIluReached *t, int vertex)
+POLDER_BODY int PolderIluSlot(const PolderIluReached *t, int vertex)
 {
   return (int)((unsigned int)vertex * 0x9e3779b1u >> 20) & (t->slots - 1);
 }
 
-POLDER_ROW void PolderIluForget(const PolderIluReached *t, int s)
+POLDER_BODY void PolderIluForget(const PolderIluReached *t, int s)
 {
   t->key[s]   = -1;
   t->least[s] = POLDER_ILU_FILL_NEVER;
 }
 
 /* Has row i an entry in the column of the vertex in slot s? A walk to a column behind i leads through vertices below i in any case */
-POLDER_ROW PetscBool PolderIluIsEntry(const PolderIluReached *t, int s)
+POLDER_BODY PetscBool PolderIluIsEntry(const PolderIluReached *t, int s)
 {
   return (PetscBool)(t->least[s] < t->key[s]);
 }
 
 /* Does the next round start from slot s? Not if longer walks have found nothing new */
-POLDER_ROW PetscBool PolderIluRenewed(const PolderIluReached *t, int i, int s)
+POLDER_BODY PetscBool PolderIluRenewed(const PolderIluReached *t, int i, int s)
 {
   const PetscBool renewed = (PetscBool)(t->key[s] < i && t->least[s] < t->before[s]);
 
@@ -62,7 +62,7 @@ POLDER_ROW PetscBool PolderIluRenewed(const PolderIluReached *t, int i, int s)
 }
 
 /* Comparison number `at` of a bitonic sort, in the step of these size and stride */
-POLDER_ROW void PolderIluBitonic(int at, int size, int stride, int list[])
+POLDER_BODY void PolderIluBitonic(int at, int size, int stride, int list[])
 {
   const int low = 2 * at - (at & (stride - 1)), a = list[low], b = list[low + stride];
   const int descending = (low & size) != 0;
@@ -73,7 +73,7 @@ POLDER_ROW void PolderIluBitonic(int at, int size, int stride, int list[])
 }
 
 /* Where v is in an ascending list */
-POLDER_ROW int PolderIluPlaceOf(int n, const int list[], int v)
+POLDER_BODY int PolderIluPlaceOf(int n, const int list[], int v)
 {
   int low = 0, high = n;
 

@@ -5,7 +5,7 @@
 #include "iluspan.h"
 
 /* The block of entry n of an ascending list of first entries */
-POLDER_ROW PetscInt PolderIluBlockOf(PetscInt nblock, const PetscInt block[], PetscInt n)
+POLDER_BODY PetscInt PolderIluBlockOf(PetscInt nblock, const PetscInt block[], PetscInt n)
 {
   PetscInt low = 0, high = nblock;
 
@@ -19,17 +19,17 @@ POLDER_ROW PetscInt PolderIluBlockOf(PetscInt nblock, const PetscInt block[], Pe
 }
 
 /* The entries of block row p, the block row of the column of one, and its position in the values of the matrix */
-POLDER_ROW const PetscInt *PolderIluEntries(const PolderIluGraph *g, PetscInt p)
+POLDER_BODY const PetscInt *PolderIluEntries(const PolderIluGraph *g, PetscInt p)
 {
   return g->i + (g->row ? g->row[p] : p);
 }
 
-POLDER_ROW PetscInt PolderIluColumn(const PolderIluGraph *g, PetscInt p, PetscInt k)
+POLDER_BODY PetscInt PolderIluColumn(const PolderIluGraph *g, PetscInt p, PetscInt k)
 {
   return g->column ? g->column[g->j[k]] : p + g->j[k];
 }
 
-POLDER_ROW PetscInt PolderIluSource(const PolderIluGraph *g, PetscInt p, PetscInt k)
+POLDER_BODY PetscInt PolderIluSource(const PolderIluGraph *g, PetscInt p, PetscInt k)
 {
   return g->column ? k : g->base && g->source[k] >= 0 ? g->base[p] + g->source[k] : g->source[k];
 }
@@ -38,7 +38,7 @@ POLDER_ROW PetscInt PolderIluSource(const PolderIluGraph *g, PetscInt p, PetscIn
 #define POLDER_ILU_NARROW 64
 
 /* Sorts n pairs, a step apart, by their columns: Shell's method */
-POLDER_ROW void PolderIluSort(PetscInt n, PetscInt step, PetscInt col[], PetscInt source[])
+POLDER_BODY void PolderIluSort(PetscInt n, PetscInt step, PetscInt col[], PetscInt source[])
 {
   PetscInt gap = 1;
 
@@ -65,7 +65,7 @@ typedef struct {
   PetscBool     narrow;
 } PolderIluFilled;
 
-POLDER_ROW PolderIluFilled PolderIluBegin(const PolderIlu *ilu, int t, PetscInt a)
+POLDER_BODY PolderIluFilled PolderIluBegin(const PolderIlu *ilu, int t, PetscInt a)
 {
   PolderIluFilled row;
 
@@ -75,7 +75,7 @@ POLDER_ROW PolderIluFilled PolderIluBegin(const PolderIlu *ilu, int t, PetscInt 
   return row;
 }
 
-POLDER_ROW void PolderIluInsert(PolderIluFilled *row, PetscInt c, PetscInt s, PetscInt col[], PetscInt source[])
+POLDER_BODY void PolderIluInsert(PolderIluFilled *row, PetscInt c, PetscInt s, PetscInt col[], PetscInt source[])
 {
   const PetscInt step = row->span.step;
   PetscInt       at   = row->at;
@@ -90,7 +90,7 @@ POLDER_ROW void PolderIluInsert(PolderIluFilled *row, PetscInt c, PetscInt s, Pe
 }
 
 /* Sorts the entries of row `me` of its block, and fills up the slice */
-POLDER_ROW void PolderIluEnd(const PolderIluFilled *row, PetscInt me, PetscInt col[], PetscInt source[])
+POLDER_BODY void PolderIluEnd(const PolderIluFilled *row, PetscInt me, PetscInt col[], PetscInt source[])
 {
   const PetscInt first = row->span.p, step = row->span.step;
 
@@ -102,8 +102,8 @@ POLDER_ROW void PolderIluEnd(const PolderIluFilled *row, PetscInt me, PetscInt c
 }
 
 /* Row a in the order of levels, of the block r0 .. r1. The rows that it has entries of L with come before it in that order, those of U behind it */
-POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *ilu, PetscInt r0, PetscInt r1, PetscInt a, const PetscInt order[],
-                                    const PetscInt place[], PetscInt col[], PetscInt source[])
+POLDER_BODY void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *ilu, PetscInt r0, PetscInt r1, PetscInt a, const PetscInt order[],
+                                     const PetscInt place[], PetscInt col[], PetscInt source[])
 {
   const PetscInt  p = order[a], *e = PolderIluEntries(g, p), *of = g->column ? place : place + p;
   PolderIluFilled lower = PolderIluBegin(ilu, 0, a), upper = PolderIluBegin(ilu, 1, a);
@@ -123,7 +123,7 @@ POLDER_ROW void PolderIluPatternRow(const PolderIluGraph *g, const PolderIlu *il
 }
 
 /* Lane a without a row, a >= nrow, gets entries that only fill its slice */
-POLDER_ROW void PolderIluPatternLane(const PolderIlu *ilu, PetscInt a, PetscInt col[], PetscInt source[])
+POLDER_BODY void PolderIluPatternLane(const PolderIlu *ilu, PetscInt a, PetscInt col[], PetscInt source[])
 {
   for (int t = 0; t < 2; ++t) {
     const PolderIluSpan row = PolderIluSpanOf(ilu, t, a);

@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* Row i of the factors <- row i of the matrix; returns the sum of its absolute values, which is not finite when an entry is not */
-POLDER_ROW PetscReal PolderIluFillRow(const PolderIlu *ilu, PetscInt i, const PetscScalar aa[], PetscScalar val[])
+POLDER_BODY PetscReal PolderIluFillRow(const PolderIlu *ilu, PetscInt i, const PetscScalar aa[], PetscScalar val[])
 {
   const PetscInt source = ilu->source[ilu->nz + i];
   PetscScalar    v      = source < 0 ? 0 : aa[source];
@@ -31,13 +31,13 @@ POLDER_ROW PetscReal PolderIluFillRow(const PolderIlu *ilu, PetscInt i, const Pe
   Is the entry v = l_ij d_j, or d_i u_ij, to be dropped? The rule of Munksgaard (ACM Trans. Math. Softw. 6, 1980), with the sums of the absolute values of the
   rows in place of their diagonal entries. It takes both triangles of a symmetric matrix alike, and scaled rows and columns like those before scaling
 */
-POLDER_ROW PetscBool PolderIluSmall(const PolderIluPivots *pivots, PetscScalar v, PetscInt i, PetscInt j)
+POLDER_BODY PetscBool PolderIluSmall(const PolderIluPivots *pivots, PetscScalar v, PetscInt i, PetscInt j)
 {
   return (PetscBool)((v < 0 ? -v : v) < pivots->drop * (sqrt(pivots->sum[i]) * sqrt(pivots->sum[j])));
 }
 
 /* D U -> U */
-POLDER_ROW void PolderIluScaleRow(const PolderIlu *ilu, PetscInt i, PetscScalar val[])
+POLDER_BODY void PolderIluScaleRow(const PolderIlu *ilu, PetscInt i, PetscScalar val[])
 {
   const PolderIluSpan row     = PolderIluSpanOf(ilu, 1, i);
   const PetscScalar   inverse = val[ilu->nz + i];
@@ -46,13 +46,13 @@ POLDER_ROW void PolderIluScaleRow(const PolderIlu *ilu, PetscInt i, PetscScalar 
 }
 
 /* The diagonal entry v of a row that sums to sum, moved away from zero or, where pivots must be positive, up */
-POLDER_ROW PetscScalar PolderIluShifted(const PolderIluPivots *pivots, PetscScalar v, PetscReal shift, PetscReal sum)
+POLDER_BODY PetscScalar PolderIluShifted(const PolderIluPivots *pivots, PetscScalar v, PetscReal shift, PetscReal sum)
 {
   return v < 0 && !pivots->positive ? v - shift * sum : v + shift * sum;
 }
 
 /* Neither zero nor, as not a number is, something else that cannot be divided by */
-POLDER_ROW PetscBool PolderIluPivotGood(const PolderIluPivots *pivots, PetscScalar pivot, PetscReal sum)
+POLDER_BODY PetscBool PolderIluPivotGood(const PolderIluPivots *pivots, PetscScalar pivot, PetscReal sum)
 {
   const PetscReal size = pivot < 0 && !pivots->positive ? -pivot : pivot;
 
@@ -60,8 +60,8 @@ POLDER_ROW PetscBool PolderIluPivotGood(const PolderIluPivots *pivots, PetscScal
 }
 
 /* Has row i grown by more than `most` in a solve with sum[]? What is not a number has */
-POLDER_ROW PetscBool PolderIluGrown(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, PetscInt i, const PetscScalar val[],
-                                    const PetscScalar x[])
+POLDER_BODY PetscBool PolderIluGrown(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscReal most, PetscInt i, const PetscScalar val[],
+                                     const PetscScalar x[])
 {
   const PetscScalar inverse = val[ilu->nz + i];
 
@@ -69,7 +69,7 @@ POLDER_ROW PetscBool PolderIluGrown(const PolderIlu *ilu, const PolderIluPivots 
 }
 
 /* Row i in single precision; is it within its range? */
-POLDER_ROW PetscBool PolderIluRoundRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], float rounded[])
+POLDER_BODY PetscBool PolderIluRoundRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], float rounded[])
 {
   const float inverse = (float)val[ilu->nz + i];
   PetscBool   good    = (PetscBool)(inverse <= FLT_MAX && inverse >= -FLT_MAX && (inverse == 0) == (val[ilu->nz + i] == 0));
@@ -87,7 +87,7 @@ POLDER_ROW PetscBool PolderIluRoundRow(const PolderIlu *ilu, PetscInt i, const P
 }
 
 /* Entries of a row of triangle t that are not zero */
-POLDER_ROW PetscInt PolderIluCountRow(const PolderIlu *ilu, int t, PetscInt i, const PetscScalar val[])
+POLDER_BODY PetscInt PolderIluCountRow(const PolderIlu *ilu, int t, PetscInt i, const PetscScalar val[])
 {
   const PolderIluSpan row = PolderIluSpanOf(ilu, t, i);
   PetscInt            n   = 0;
@@ -96,7 +96,7 @@ POLDER_ROW PetscInt PolderIluCountRow(const PolderIlu *ilu, int t, PetscInt i, c
   return n;
 }
 
-POLDER_ROW void PolderIluPackRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[])
+POLDER_BODY void PolderIluPackRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[])
 {
   packed[to->nz + i] = val[ilu->nz + i];
   for (int t = 0; t < 2; ++t) {
@@ -117,7 +117,7 @@ POLDER_ROW void PolderIluPackRow(const PolderIlu *ilu, PetscInt i, const PetscSc
 }
 
 /* The entry of the right-hand side that a row reads */
-POLDER_ROW PetscScalar PolderIluRead(const PolderIluVectors *v, PetscInt i)
+POLDER_BODY PetscScalar PolderIluRead(const PolderIluVectors *v, PetscInt i)
 {
   const PetscInt    e     = v->from[i];
   const PetscScalar value = e < v->n ? v->r[e] : v->ghost[e - v->n];
@@ -136,12 +136,12 @@ typedef struct {
 } PolderIluSweep;
 
 /* The array that receives the right-hand side */
-POLDER_ROW PetscScalar *PolderIluSweepFirst(const PolderIluVectors *v)
+POLDER_BODY PetscScalar *PolderIluSweepFirst(const PolderIluVectors *v)
 {
   return v->sweeps % 2 ? v->sweepx[0] : v->x;
 }
 
-POLDER_ROW PolderIluSweep PolderIluSweepOf(const PolderIluVectors *v, PetscInt k)
+POLDER_BODY PolderIluSweep PolderIluSweepOf(const PolderIluVectors *v, PetscInt k)
 {
   const PetscInt l     = k - v->sweeps;
   PetscScalar   *first = PolderIluSweepFirst(v), *even = v->sweepx[v->sweeps % 2], *odd = v->sweeps % 2 ? v->x : v->sweepx[1];

@@ -4,7 +4,7 @@
 #include "ilu.h"
 #include "rowseek.h"
 
-POLDER_ROW PetscInt PolderIluSlices(PetscInt nrow)
+POLDER_BODY PetscInt PolderIluSlices(PetscInt nrow)
 {
   return (nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
 }
@@ -15,7 +15,7 @@ typedef struct {
 } PolderIluSpan;
 
 /* Of row i of triangle t */
-POLDER_ROW PolderIluSpan PolderIluSpanOf(const PolderIlu *ilu, int t, PetscInt i)
+POLDER_BODY PolderIluSpan PolderIluSpanOf(const PolderIlu *ilu, int t, PetscInt i)
 {
   const PetscInt s = i / POLDER_ILU_SLICE, lane = i % POLDER_ILU_SLICE, a = ilu->apart ? ilu->apart[t * PolderIluSlices(ilu->nrow) + s] : 0;
   PolderIluSpan  span;
@@ -27,7 +27,7 @@ POLDER_ROW PolderIluSpan PolderIluSpanOf(const PolderIlu *ilu, int t, PetscInt i
 }
 
 /* Where the rows of slice s of triangle t begin that are stored one after the other. entries[t nrow + order[i]]: of row i; order = NULL: order[i] = i */
-POLDER_ROW void PolderIluPoint(PetscInt nrow, const PetscInt entries[], const PetscInt order[], int t, PetscInt s, PetscInt start, PetscInt apart[])
+POLDER_BODY void PolderIluPoint(PetscInt nrow, const PetscInt entries[], const PetscInt order[], int t, PetscInt s, PetscInt start, PetscInt apart[])
 {
   PetscInt *first = apart + apart[t * PolderIluSlices(nrow) + s], at = start;
 

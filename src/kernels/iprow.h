@@ -2,13 +2,8 @@
 #pragma once
 
 #include <math.h>
+#include "launcher.h"
 #include "views.h"
-
-#if defined(__CUDACC__)
-  #define POLDER_IP static __host__ __device__ __forceinline__
-#else
-  #define POLDER_IP static inline
-#endif
 
 /*
   Row i has those of its entries of A, in their order, that begin at start[i]: all, or the diagonal one and those above it. Ghosts below nlow come before the
@@ -22,14 +17,14 @@ typedef struct {
 } PolderIp;
 
 /* An off-diagonal entry a of a row with diagonal entry `own`, in a column whose one is `other` */
-POLDER_IP PetscScalar PolderIpEntry(const PolderIp *P, PetscBool lower, PetscScalar a, PetscScalar own, PetscScalar other)
+POLDER_BODY PetscScalar PolderIpEntry(const PolderIp *P, PetscBool lower, PetscScalar a, PetscScalar own, PetscScalar other)
 {
   if (P->scaled) return -a / other / (P->whole ? own : sqrt(own));
   return -a / (lower ? other : own);
 }
 
 /* What an entry below the diagonal adds to that of the product */
-POLDER_IP PetscScalar PolderIpSquare(const PolderIp *P, PetscScalar a, PetscScalar own, PetscScalar other)
+POLDER_BODY PetscScalar PolderIpSquare(const PolderIp *P, PetscScalar a, PetscScalar own, PetscScalar other)
 {
   return P->scaled ? a * a / (own * other) : a * a / (other * other);
 }
@@ -38,7 +33,7 @@ POLDER_IP PetscScalar PolderIpSquare(const PolderIp *P, PetscScalar a, PetscScal
   A = L + D + L^T. K^T = I - D^-1 L^T; scaled: K^T = (I - D^-1/2 L^T D^-1/2) D^-1/2. K K^T has the diagonal entries 1 + sum over j < i of (a_ij / d_j)^2 and the
   off-diagonal ones of K and K^T
 */
-POLDER_IP void PolderIpRow(const PolderIp *P, PetscInt i, const PolderRows *rows, const PolderRows *ghosts, const PetscScalar d[], PetscScalar val[])
+POLDER_BODY void PolderIpRow(const PolderIp *P, PetscInt i, const PolderRows *rows, const PolderRows *ghosts, const PetscScalar d[], PetscScalar val[])
 {
   const PetscScalar own      = d[i];
   PetscScalar       sum      = 0;

@@ -1,20 +1,15 @@
 /* Row bodies of the label kernels that host and device share. */
 #pragma once
 
+#include "launcher.h"
 #include "views.h"
-
-#if defined(__CUDACC__)
-  #define POLDER_ROW static __host__ __device__ __forceinline__
-#else
-  #define POLDER_ROW static inline
-#endif
 
 /*
   The region to which row i has its strongest entry, among the regions that remain; -1 when there is none. best and found carry over to the second block of
   the row
 */
-POLDER_ROW PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const PetscInt col[], const PetscScalar val[], const PetscInt region[], PetscReal *best,
-                                          PetscInt found)
+POLDER_BODY PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const PetscInt col[], const PetscScalar val[], const PetscInt region[],
+                                           PetscReal *best, PetscInt found)
 {
   for (PetscInt k = begin; k < end; ++k) {
     const PetscInt  c = region[col[k]];
@@ -29,7 +24,7 @@ POLDER_ROW PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const Pe
 }
 
 /* The same among the regions of its own columns and, where B has rows, of the columns of B */
-POLDER_ROW PetscInt PolderRegionNext(PetscInt i, const PolderRows *A, const PolderRows *B, const PetscInt region[], const PetscInt ghost[])
+POLDER_BODY PetscInt PolderRegionNext(PetscInt i, const PolderRows *A, const PolderRows *B, const PetscInt region[], const PetscInt ghost[])
 {
   PetscReal      best  = 0;
   const PetscInt found = PolderStrongestRegion(A->i[i], A->i[i + 1], A->j, A->a, region, &best, -1);
@@ -38,7 +33,7 @@ POLDER_ROW PetscInt PolderRegionNext(PetscInt i, const PolderRows *A, const Pold
 }
 
 /* A user's label, rounded; -2 for a value that is not a number, or too large */
-POLDER_ROW PetscInt PolderLabelOfValue(PetscScalar value)
+POLDER_BODY PetscInt PolderLabelOfValue(PetscScalar value)
 {
   const PetscReal l = PetscRealPart(value);
 
@@ -46,7 +41,7 @@ POLDER_ROW PetscInt PolderLabelOfValue(PetscScalar value)
 }
 
 /* Is entry (i, j) one of a stencil on the grid with the strides near[]: 1 if it has a stride 1, the smallest stride above 1, the largest stride? */
-POLDER_ROW PetscBool PolderStencilFits(PetscInt i, PetscInt j, const PetscInt near[3])
+POLDER_BODY PetscBool PolderStencilFits(PetscInt i, PetscInt j, const PetscInt near[3])
 {
   const PetscInt d = i < j ? j - i : i - j;
 
@@ -57,7 +52,7 @@ POLDER_ROW PetscBool PolderStencilFits(PetscInt i, PetscInt j, const PetscInt ne
 }
 
 /* The box that contains coordinate x of n */
-POLDER_ROW PetscInt PolderBoxOf(PetscInt x, PetscInt n, PetscInt boxes)
+POLDER_BODY PetscInt PolderBoxOf(PetscInt x, PetscInt n, PetscInt boxes)
 {
   return (PetscInt)((PetscInt64)x * boxes / n);
 }

@@ -17,3 +17,12 @@ typedef struct CUstream_st *PolderStream;
 #else
   #define POLDER_LAUNCHER PETSC_INTERN
 #endif
+
+/* Bodies that a host kernel and its device twin share. INLINE: the host, too, has to inline it, so that the loop around it is one of whole vectors */
+#if defined(__CUDACC__)
+  #define POLDER_BODY        static __host__ __device__ __forceinline__
+  #define POLDER_BODY_INLINE POLDER_BODY
+#else
+  #define POLDER_BODY        static inline
+  #define POLDER_BODY_INLINE static inline __attribute__((always_inline))
+#endif

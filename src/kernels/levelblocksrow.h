@@ -5,7 +5,7 @@
 #include "levelrow.h"
 
 /* Is entry k of row i, in the upper triangle, a coupling of at least theta sqrt(a_ii a_jj)? */
-POLDER_LEVELROW PetscBool PolderBlockStrong(PetscInt i, PetscInt k, const PolderRows *A, const PetscReal d[], PetscReal theta)
+POLDER_BODY PetscBool PolderBlockStrong(PetscInt i, PetscInt k, const PolderRows *A, const PetscReal d[], PetscReal theta)
 {
   const PetscInt  j = A->j[k];
   const PetscReal a = PetscRealPart(A->a[k]), size = a < 0 ? -a : a;
@@ -14,7 +14,7 @@ POLDER_LEVELROW PetscBool PolderBlockStrong(PetscInt i, PetscInt k, const Polder
 }
 
 /* Number of such entries; sets *positive if one of them is positive */
-POLDER_LEVELROW PetscInt PolderBlockCountRow(PetscInt i, const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt *positive)
+POLDER_BODY PetscInt PolderBlockCountRow(PetscInt i, const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt *positive)
 {
   PetscInt count = 0;
 
@@ -27,8 +27,7 @@ POLDER_LEVELROW PetscInt PolderBlockCountRow(PetscInt i, const PolderRows *A, co
 }
 
 /* Stores these entries from number `to` on */
-POLDER_LEVELROW void PolderBlockFillRow(PetscInt i, const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt to, PetscInt pair[],
-                                        PetscReal strength[])
+POLDER_BODY void PolderBlockFillRow(PetscInt i, const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt to, PetscInt pair[], PetscReal strength[])
 {
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
     const PetscReal a = PetscRealPart(A->a[k]);
@@ -41,12 +40,12 @@ POLDER_LEVELROW void PolderBlockFillRow(PetscInt i, const PolderRows *A, const P
 }
 
 /* The second row of a pair */
-POLDER_LEVELROW PetscInt PolderBlockSecond(const PetscInt pair[2])
+POLDER_BODY PetscInt PolderBlockSecond(const PetscInt pair[2])
 {
   return pair[1] < 0 ? -1 - pair[1] : pair[1];
 }
 
-POLDER_LEVELROW void PolderBlockSpreadPair(const PetscInt pair[2], PetscInt mark[], PetscInt *more)
+POLDER_BODY void PolderBlockSpreadPair(const PetscInt pair[2], PetscInt mark[], PetscInt *more)
 {
   const PetscInt i = pair[0], j = PolderBlockSecond(pair);
 
@@ -55,7 +54,7 @@ POLDER_LEVELROW void PolderBlockSpreadPair(const PetscInt pair[2], PetscInt mark
 }
 
 /* Pair k, which becomes pair `to` */
-POLDER_LEVELROW void PolderBlockTakePair(const PetscInt pair[2], const PetscInt number[], PetscInt to[2])
+POLDER_BODY void PolderBlockTakePair(const PetscInt pair[2], const PetscInt number[], PetscInt to[2])
 {
   const PetscInt j = number[PolderBlockSecond(pair)];
 
@@ -64,7 +63,7 @@ POLDER_LEVELROW void PolderBlockTakePair(const PetscInt pair[2], const PetscInt 
 }
 
 /* Row k of copies of some rows */
-POLDER_LEVELROW void PolderRowsTakeRow(PetscInt k, const PolderRows *A, const PolderSparseRows *C)
+POLDER_BODY void PolderRowsTakeRow(PetscInt k, const PolderRows *A, const PolderSparseRows *C)
 {
   const PetscInt first = A->i[C->row[k]];
 
@@ -75,7 +74,7 @@ POLDER_LEVELROW void PolderRowsTakeRow(PetscInt k, const PolderRows *A, const Po
 }
 
 /* Where the entries of the row at position r of a block are */
-POLDER_LEVELROW PetscInt PolderBlockRow(PetscInt r, const PolderLevelBlocks *B)
+POLDER_BODY PetscInt PolderBlockRow(PetscInt r, const PolderLevelBlocks *B)
 {
   return B->own ? r : B->row[r];
 }

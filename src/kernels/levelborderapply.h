@@ -1,7 +1,7 @@
 /* Interpolation across the border of a process with vectors of type LEVEL_VALUE; included once for each type. Host and device share what a box gives. */
 
 /* Box p of a plane: what the cells in its plane give to the box beyond the border */
-POLDER_LEVELROW void LEVEL_NAME(BorderGive)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE r[], LEVEL_VALUE give[])
+POLDER_BODY void LEVEL_NAME(BorderGive)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE r[], LEVEL_VALUE give[])
 {
   PetscInt       count[2];
   const PetscInt first = PolderLevelBorderBox(G, B, p, count);

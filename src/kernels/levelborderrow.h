@@ -5,7 +5,7 @@
 #include "levelgridrow.h"
 
 /* Cell k of the first (s = 0) or the last plane, and its coordinates */
-POLDER_LEVELROW PetscInt PolderLevelBorderCell(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt k, PetscInt at[3])
+POLDER_BODY PetscInt PolderLevelBorderCell(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt k, PetscInt at[3])
 {
   const PetscInt i = s ? G->n - B->plane + k : k;
 
@@ -14,8 +14,8 @@ POLDER_LEVELROW PetscInt PolderLevelBorderCell(const PolderLevelGrid *G, const P
 }
 
 /* The value of PolderLevelBorderInner_Host() for cell i */
-POLDER_LEVELROW PetscReal PolderLevelBorderInside(const PolderLevelGrid *G, const PolderLevelBorder *B, const PolderLevelGridEntries *A, const PetscInt agg[],
-                                                  PetscInt i, const PetscInt at[3])
+POLDER_BODY PetscReal PolderLevelBorderInside(const PolderLevelGrid *G, const PolderLevelBorder *B, const PolderLevelGridEntries *A, const PetscInt agg[],
+                                              PetscInt i, const PetscInt at[3])
 {
   const PetscInt in = PolderLevelGridActive(G, agg, i, at, B->dir, -PolderLevelGridFace(at, B->dir));
 
@@ -24,7 +24,7 @@ POLDER_LEVELROW PetscReal PolderLevelBorderInside(const PolderLevelGrid *G, cons
 }
 
 /* The weight of the box beyond the border, see PolderLevelGridWeight(); own, other: couplings within the boxes; most: the strongest coupling of the cell */
-POLDER_LEVELROW PetscReal PolderLevelBorderWeight(PetscReal own, PetscReal face, PetscReal other, PetscReal most)
+POLDER_BODY PetscReal PolderLevelBorderWeight(PetscReal own, PetscReal face, PetscReal other, PetscReal most)
 {
   const PetscReal bound = most > 0 ? face / most : 0;
   PetscReal       w;
@@ -36,7 +36,7 @@ POLDER_LEVELROW PetscReal PolderLevelBorderWeight(PetscReal own, PetscReal face,
 }
 
 /* The off-process entries of row k of these rows; of the process before [0] and of the one after: the coupling, and the value of the ghost */
-POLDER_LEVELROW void PolderLevelBorderFaces(const PolderBorderRows *R, PetscInt k, PetscReal face[2], PetscReal other[2])
+POLDER_BODY void PolderLevelBorderFaces(const PolderBorderRows *R, PetscInt k, PetscReal face[2], PetscReal other[2])
 {
   for (PetscInt e = R->rows.ptr[k]; e < R->rows.ptr[k + 1]; ++e) {
     const int       s = R->rows.col[e] < R->below ? 0 : 1;
@@ -49,8 +49,8 @@ POLDER_LEVELROW void PolderLevelBorderFaces(const PolderBorderRows *R, PetscInt 
 }
 
 /* Row k of those with off-process entries. Only cells at the border face a ghost */
-POLDER_LEVELROW void PolderLevelBorderWeigh(const PolderLevelGrid *G, const PolderLevelBorder *B, const PolderLevelGridEntries *A, const PetscInt agg[],
-                                            const PolderBorderRows *R, PetscInt k)
+POLDER_BODY void PolderLevelBorderWeigh(const PolderLevelGrid *G, const PolderLevelBorder *B, const PolderLevelGridEntries *A, const PetscInt agg[],
+                                        const PolderBorderRows *R, PetscInt k)
 {
   const PetscInt i       = R->rows.row[k];
   PetscReal      face[2] = {0, 0}, other[2] = {POLDER_BORDER_APART, POLDER_BORDER_APART}, w[3] = {0, 0, 0}, own, most;
@@ -84,7 +84,7 @@ POLDER_LEVELROW void PolderLevelBorderWeigh(const PolderLevelGrid *G, const Pold
 }
 
 /* The first cell of box p of a plane in the plane of cells, and how many cells it has there in each direction */
-POLDER_LEVELROW PetscInt PolderLevelBorderBox(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, PetscInt count[2])
+POLDER_BODY PetscInt PolderLevelBorderBox(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, PetscInt count[2])
 {
   const PetscInt x = p % G->csize[0], y = p / G->csize[0], from[2] = {x << G->join[0], B->dir > 1 ? y << G->join[1] : 0};
 
@@ -93,7 +93,7 @@ POLDER_LEVELROW PetscInt PolderLevelBorderBox(const PolderLevelGrid *G, const Po
 }
 
 /* The weight of the box beyond side s for cell k of the plane there; when positive, the cell and its own box are *i and *box */
-POLDER_LEVELROW float PolderLevelBorderFaced(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt k, PetscInt *i, PetscInt *box)
+POLDER_BODY float PolderLevelBorderFaced(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt k, PetscInt *i, PetscInt *box)
 {
   const float w = B->side[s] ? B->w[s * B->plane + k] : 0;
   PetscInt    at[3];
@@ -105,12 +105,12 @@ POLDER_LEVELROW float PolderLevelBorderFaced(const PolderLevelGrid *G, const Pol
 }
 
 /* Where box p of the plane at side s is among all boxes, and where what the box beyond it has is among the ghosts */
-POLDER_LEVELROW PetscInt PolderLevelBorderOwn(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt p)
+POLDER_BODY PetscInt PolderLevelBorderOwn(const PolderLevelGrid *G, const PolderLevelBorder *B, int s, PetscInt p)
 {
   return (s ? G->nc - B->cplane : 0) + p;
 }
 
-POLDER_LEVELROW PetscInt PolderLevelBorderGhost(const PolderLevelBorder *B, int s, PetscInt p)
+POLDER_BODY PetscInt PolderLevelBorderGhost(const PolderLevelBorder *B, int s, PetscInt p)
 {
   return (s && B->side[0] ? B->cplane : 0) + p;
 }

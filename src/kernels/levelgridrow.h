@@ -7,7 +7,7 @@
 #include "pairrow.h"
 
 /* The coordinates of cell number g in natural order */
-POLDER_LEVELROW void PolderLevelGridAt(const PetscInt size[3], PetscInt g, PetscInt at[3])
+POLDER_BODY void PolderLevelGridAt(const PetscInt size[3], PetscInt g, PetscInt at[3])
 {
   const PetscInt line = g / size[0];
 
@@ -16,27 +16,27 @@ POLDER_LEVELROW void PolderLevelGridAt(const PetscInt size[3], PetscInt g, Petsc
   at[1] = line - at[2] * size[1];
 }
 
-POLDER_LEVELROW PetscInt PolderLevelGridStride(const PetscInt size[3], int d)
+POLDER_BODY PetscInt PolderLevelGridStride(const PetscInt size[3], int d)
 {
   return d == 0 ? 1 : d == 1 ? size[0] : size[0] * size[1];
 }
 
 /* The neighbour of cell i on one side (1 or -1) in direction d, -1 for none on this process */
-POLDER_LEVELROW PetscInt PolderLevelGridNeighbour(const PetscInt size[3], PetscInt n, PetscInt i, const PetscInt at[3], int d, int side)
+POLDER_BODY PetscInt PolderLevelGridNeighbour(const PetscInt size[3], PetscInt n, PetscInt i, const PetscInt at[3], int d, int side)
 {
   const PetscInt to = at[d] + side, j = i + side * PolderLevelGridStride(size, d);
 
   return to >= 0 && to < size[d] && j >= 0 && j < n ? j : -1;
 }
 
-POLDER_LEVELROW PetscReal PolderLevelGridValue(const PolderLevelGridEntries *A, const void *values, PetscInt k)
+POLDER_BODY PetscReal PolderLevelGridValue(const PolderLevelGridEntries *A, const void *values, PetscInt k)
 {
   if (A->bfloat) return (PetscReal)PolderBfloatGet(((const PolderBfloat *)values)[k]);
   return A->single ? (PetscReal)((const float *)values)[k] : PetscRealPart(((const PetscScalar *)values)[k]);
 }
 
 /* The entry between cell i and its upper neighbour in direction d, which exists */
-POLDER_LEVELROW PetscReal PolderLevelGridEntry(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt i, int d)
+POLDER_BODY PetscReal PolderLevelGridEntry(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt i, int d)
 {
   PetscInt k = i;
 
@@ -46,7 +46,7 @@ POLDER_LEVELROW PetscReal PolderLevelGridEntry(const PolderLevelGrid *G, const P
 }
 
 /* The coupling of neighbours i and j in direction d; 0 where j = -1 */
-POLDER_LEVELROW PetscReal PolderLevelGridCoupling(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt i, PetscInt j, int d)
+POLDER_BODY PetscReal PolderLevelGridCoupling(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt i, PetscInt j, int d)
 {
   const PetscReal a = j < 0 ? 0 : -PolderLevelGridEntry(G, A, i < j ? i : j, d);
 
@@ -54,8 +54,8 @@ POLDER_LEVELROW PetscReal PolderLevelGridCoupling(const PolderLevelGrid *G, cons
 }
 
 /* The strongest couplings of row i along each direction, without those to rows that are POLDER_PAIR_LONE; returns the strongest of all */
-POLDER_LEVELROW PetscReal PolderLevelGridMost(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt mate[], PetscInt i,
-                                              const PetscInt at[3], PetscReal most[3])
+POLDER_BODY PetscReal PolderLevelGridMost(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt mate[], PetscInt i, const PetscInt at[3],
+                                          PetscReal most[3])
 {
   const PetscBool lone = (PetscBool)(mate && mate[i] == POLDER_PAIR_LONE);
   PetscReal       all  = 0;
@@ -77,8 +77,8 @@ POLDER_LEVELROW PetscReal PolderLevelGridMost(const PolderLevelGrid *G, const Po
 }
 
 /* The counts of PolderLevelGridSurvey_Host(): bit k is set when row i counts in count[k] */
-POLDER_LEVELROW unsigned PolderLevelGridLook(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt i,
-                                             const PetscInt at[3])
+POLDER_BODY unsigned PolderLevelGridLook(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt i,
+                                         const PetscInt at[3])
 {
   PetscReal       most[3];
   const PetscReal all  = PolderLevelGridMost(G, A, rule->mate, i, at, most);
@@ -99,7 +99,7 @@ POLDER_LEVELROW unsigned PolderLevelGridLook(const PolderLevelGrid *G, const Pol
 }
 
 /* The number of the cell of a box with this bit for each direction, -1 where there is none or it is POLDER_PAIR_LONE; from[] are its coordinates */
-POLDER_LEVELROW PetscInt PolderLevelGridCell(const PolderLevelGrid *G, const PetscInt mate[], const PetscInt box[3], int bits, PetscInt from[3])
+POLDER_BODY PetscInt PolderLevelGridCell(const PolderLevelGrid *G, const PetscInt mate[], const PetscInt box[3], int bits, PetscInt from[3])
 {
   PetscInt i;
 
@@ -115,7 +115,7 @@ POLDER_LEVELROW PetscInt PolderLevelGridCell(const PolderLevelGrid *G, const Pet
 }
 
 /* Do the cells of a box whose bits are in `strong` fall into groups, when bit k of good[d] joins cells k and k | 1 << d? */
-POLDER_LEVELROW PetscBool PolderLevelGridFalls(unsigned strong, const unsigned good[3])
+POLDER_BODY PetscBool PolderLevelGridFalls(unsigned strong, const unsigned good[3])
 {
   unsigned group = strong & (~strong + 1), before = 0; // the first of them
 
@@ -131,8 +131,7 @@ POLDER_LEVELROW PetscBool PolderLevelGridFalls(unsigned strong, const unsigned g
   Do the strongly coupled cells of a box fall into groups that are weakly coupled within the box? Such a box would tie parts to each other that are hardly
   coupled, as two inclusions of large coefficients
 */
-POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule,
-                                                 const PetscInt box[3])
+POLDER_BODY PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, const PetscInt box[3])
 {
   PetscInt  cell[8], from[3];
   PetscReal strongest[8], most[3], top = 0;
@@ -160,13 +159,13 @@ POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const
   return PolderLevelGridFalls(strong, good);
 }
 
-POLDER_LEVELROW PetscInt PolderLevelGridBox(const PolderLevelGrid *G, const PetscInt at[3])
+POLDER_BODY PetscInt PolderLevelGridBox(const PolderLevelGrid *G, const PetscInt at[3])
 {
   return (at[0] >> G->join[0]) + G->csize[0] * ((at[1] >> G->join[1]) + G->csize[1] * (at[2] >> G->join[2])) - G->cshift;
 }
 
 /* The neighbour of cell i if it takes part in P, else -1 */
-POLDER_LEVELROW PetscInt PolderLevelGridActive(const PolderLevelGrid *G, const PetscInt agg[], PetscInt i, const PetscInt at[3], int d, int side)
+POLDER_BODY PetscInt PolderLevelGridActive(const PolderLevelGrid *G, const PetscInt agg[], PetscInt i, const PetscInt at[3], int d, int side)
 {
   const PetscInt j = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
 
@@ -174,14 +173,14 @@ POLDER_LEVELROW PetscInt PolderLevelGridActive(const PolderLevelGrid *G, const P
 }
 
 /* The side on which the box of a cell ends that is joined in direction d */
-POLDER_LEVELROW int PolderLevelGridFace(const PetscInt at[3], int d)
+POLDER_BODY int PolderLevelGridFace(const PetscInt at[3], int d)
 {
   return at[d] & 1 ? 1 : -1;
 }
 
 /* The strongest coupling of cell i */
-POLDER_LEVELROW PetscReal PolderLevelGridStrongest(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
-                                                   const PetscInt at[3])
+POLDER_BODY PetscReal PolderLevelGridStrongest(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
+                                               const PetscInt at[3])
 {
   PetscReal most = 0;
 
@@ -201,7 +200,7 @@ POLDER_LEVELROW PetscReal PolderLevelGridStrongest(const PolderLevelGrid *G, con
   The weight of a box from the coupling of a cell within its own box, that to the cell that it faces, and that of this one within its box, unless it is alone
   there; most: the strongest coupling of the cell
 */
-POLDER_LEVELROW PetscReal PolderLevelGridWeightOf(PetscReal own, PetscReal face, PetscReal other, PetscBool alone, PetscReal most)
+POLDER_BODY PetscReal PolderLevelGridWeightOf(PetscReal own, PetscReal face, PetscReal other, PetscBool alone, PetscReal most)
 {
   const PetscReal g = alone ? face : other > 0 ? face / (1 + face / (2 * other)) : 0, w = g > 0 ? g / (2 * own + g) : 0, bound = most > 0 ? face / most : 0;
 
@@ -209,14 +208,14 @@ POLDER_LEVELROW PetscReal PolderLevelGridWeightOf(PetscReal own, PetscReal face,
 }
 
 /* The same, without divisions where the coefficient is constant: there it is 1/4, up to rounding far below the unit of the weights */
-POLDER_LEVELROW PetscReal PolderLevelGridWeightNear(PetscReal own, PetscReal face, PetscReal other, PetscBool alone, PetscReal most)
+POLDER_BODY PetscReal PolderLevelGridWeightNear(PetscReal own, PetscReal face, PetscReal other, PetscBool alone, PetscReal most)
 {
   return face > 0 && own == face && other == face && 4 * face >= most ? 0.25 : PolderLevelGridWeightOf(own, face, other, alone, most);
 }
 
 /* The weight of the box that cell i faces in direction d; most: the strongest coupling of the cell */
-POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
-                                                const PetscInt at[3], int d, PetscReal most)
+POLDER_BODY PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i, const PetscInt at[3],
+                                            int d, PetscReal most)
 {
   const int      side = PolderLevelGridFace(at, d);
   const PetscInt in = PolderLevelGridActive(G, agg, i, at, d, -side), j = PolderLevelGridActive(G, agg, i, at, d, side);
@@ -230,7 +229,7 @@ POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const 
 }
 
 /* The weight of direction d in a word of w[] that is not POLDER_LEVELGRID_APART */
-POLDER_LEVELROW float PolderLevelGridUnpack(unsigned word, int d)
+POLDER_BODY float PolderLevelGridUnpack(unsigned word, int d)
 {
   return (float)(int)(word >> 10 * d & 1023) * (1.0f / POLDER_LEVELGRID_UNIT);
 }
@@ -239,7 +238,7 @@ POLDER_LEVELROW float PolderLevelGridUnpack(unsigned word, int d)
   The word of three weights, scaled if their sum is larger than one. A sum that rounds to one stays one: the cell then hangs on its neighbours alone, and the
   first of the largest weights takes what rounding has left
 */
-POLDER_LEVELROW unsigned PolderLevelGridWord(PetscReal w0, PetscReal w1, PetscReal w2)
+POLDER_BODY unsigned PolderLevelGridWord(PetscReal w0, PetscReal w1, PetscReal w2)
 {
   const PetscReal sum = w0 + w1 + w2, u0 = sum > 1 ? w0 / sum : w0, u1 = sum > 1 ? w1 / sum : w1, u2 = sum > 1 ? w2 / sum : w2;
   const int       k0 = (int)(u0 * POLDER_LEVELGRID_UNIT + 0.5), k1 = (int)(u1 * POLDER_LEVELGRID_UNIT + 0.5), k2 = (int)(u2 * POLDER_LEVELGRID_UNIT + 0.5);
@@ -250,8 +249,7 @@ POLDER_LEVELROW unsigned PolderLevelGridWord(PetscReal w0, PetscReal w1, PetscRe
 }
 
 /* Stores the weights of cell i, each coupling of which is read once */
-POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
-                                               const PetscInt at[3])
+POLDER_BODY void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i, const PetscInt at[3])
 {
   PetscInt  j[3][2];
   PetscReal a[3][2], most = 0, w[3] = {0, 0, 0};
@@ -288,7 +286,7 @@ POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const P
 }
 
 /* Number of the first n cells of the next level that have a lower neighbour in direction d */
-POLDER_LEVELROW PetscInt PolderLevelGridLower(const PolderLevelGrid *G, PetscInt n, int d)
+POLDER_BODY PetscInt PolderLevelGridLower(const PolderLevelGrid *G, PetscInt n, int d)
 {
   const PetscInt stride = PolderLevelGridStride(G->csize, d), around = stride * G->csize[d];
   PetscInt       count = 0;
@@ -303,7 +301,7 @@ POLDER_LEVELROW PetscInt PolderLevelGridLower(const PolderLevelGrid *G, PetscInt
 }
 
 /* The position of row c of the stencil on the cells of the next level */
-POLDER_LEVELROW PetscInt PolderLevelGridRowStart(const PolderLevelGrid *G, PetscInt c)
+POLDER_BODY PetscInt PolderLevelGridRowStart(const PolderLevelGrid *G, PetscInt c)
 {
   PetscInt at = c;
 
@@ -322,8 +320,8 @@ typedef struct {
 } PolderLevelGridCollected;
 
 /* Adds cell i */
-POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt i,
-                                            const PetscInt at[3], PolderLevelGridCollected *c)
+POLDER_BODY void PolderLevelGridCollect(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt i,
+                                        const PetscInt at[3], PolderLevelGridCollected *c)
 {
   c->excess += R->excess[i];
   c->size += R->size[i];
@@ -356,8 +354,8 @@ POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const Pold
 }
 
 /* Stores row c of the next level, whose entries begin at position k; at[] are the coordinates of its cell. Returns where they end */
-POLDER_LEVELROW PetscInt PolderLevelGridStoreRow(const PolderLevelGrid *G, const PolderLevelGridRows *R, PetscInt c, const PetscInt at[3],
-                                                 PolderLevelGridCollected all, PetscInt k)
+POLDER_BODY PetscInt PolderLevelGridStoreRow(const PolderLevelGrid *G, const PolderLevelGridRows *R, PetscInt c, const PetscInt at[3],
+                                             PolderLevelGridCollected all, PetscInt k)
 {
   PetscReal sum  = 0;
   PetscInt  diag = k;
@@ -385,8 +383,8 @@ POLDER_LEVELROW PetscInt PolderLevelGridStoreRow(const PolderLevelGrid *G, const
 }
 
 /* Adds the cell with this bit for each direction of the box at[], if there is one and it takes part */
-POLDER_LEVELROW void PolderLevelGridCollectCell(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, const PetscInt at[3],
-                                                int cell, PolderLevelGridCollected *all)
+POLDER_BODY void PolderLevelGridCollectCell(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, const PetscInt at[3],
+                                            int cell, PolderLevelGridCollected *all)
 {
   PetscInt  from[3], i;
   PetscBool is = PETSC_TRUE;
@@ -403,8 +401,8 @@ POLDER_LEVELROW void PolderLevelGridCollectCell(const PolderLevelGrid *G, const 
 }
 
 /* Stores row c of the next level, as PolderLevelGridStoreRow() does, from the cells of its box */
-POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
-                                                  const PetscInt at[3], PetscInt k)
+POLDER_BODY PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
+                                              const PetscInt at[3], PetscInt k)
 {
   PolderLevelGridCollected all = {
     {{0, 0}, {0, 0}, {0, 0}},
@@ -416,7 +414,7 @@ POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, cons
   return PolderLevelGridStoreRow(G, R, c, at, all, k);
 }
 
-POLDER_LEVELROW PetscInt64 PolderLevelGridPlace(const PetscInt at[3])
+POLDER_BODY PetscInt64 PolderLevelGridPlace(const PetscInt at[3])
 {
   return at[0] | (PetscInt64)at[1] << POLDER_PAIR_BITS | (PetscInt64)at[2] << 2 * POLDER_PAIR_BITS;
 }

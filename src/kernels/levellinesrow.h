@@ -17,7 +17,7 @@
   to[0], to[1] <- the rows that the two strongest couplings of row i lead to, -1 if it lies in no line. Returns bit 1 if the row has a positive coupling, bit 2
   if its sum is negative, or not known
 */
-POLDER_LEVELROW unsigned PolderLineLook(PetscInt i, const PolderRows *A, const PetscReal excess[], PetscInt to[2])
+POLDER_BODY unsigned PolderLineLook(PetscInt i, const PolderRows *A, const PetscReal excess[], PetscInt to[2])
 {
   PetscReal strong[2] = {0, 0}, all = 0, positive = 0, diagonal = 0;
 
@@ -46,7 +46,7 @@ POLDER_LEVELROW unsigned PolderLineLook(PetscInt i, const PolderRows *A, const P
 }
 
 /* Does row i lie in a line with its neighbours? strong[]: to[] of all rows */
-POLDER_LEVELROW unsigned PolderLineHas(PetscInt i, const PetscInt strong[])
+POLDER_BODY unsigned PolderLineHas(PetscInt i, const PetscInt strong[])
 {
   for (int k = 0; k < 2; ++k) {
     const PetscInt j = strong[2 * (size_t)i + k];
@@ -62,7 +62,7 @@ POLDER_LEVELROW unsigned PolderLineHas(PetscInt i, const PetscInt strong[])
 #define POLDER_LINES_BETTER 1.15
 
 /* Does row i have part in lines? */
-POLDER_LEVELROW PetscBool PolderLineTakes(PetscInt i, const PolderAggregates *P, const PolderRows *A)
+POLDER_BODY PetscBool PolderLineTakes(PetscInt i, const PolderAggregates *P, const PolderRows *A)
 {
   const PetscInt a = P->agg[i];
 
@@ -74,7 +74,7 @@ POLDER_LEVELROW PetscBool PolderLineTakes(PetscInt i, const PolderAggregates *P,
 }
 
 /* The strongest coupling of row i to a row of its aggregate, 0 if it is alone, -1 if the aggregate is in no line */
-POLDER_LEVELROW PetscReal PolderLineInner(PetscInt i, const PolderAggregates *P, const PolderRows *A)
+POLDER_BODY PetscReal PolderLineInner(PetscInt i, const PolderAggregates *P, const PolderRows *A)
 {
   PetscReal most = 0;
 
@@ -86,7 +86,7 @@ POLDER_LEVELROW PetscReal PolderLineInner(PetscInt i, const PolderAggregates *P,
 }
 
 /* Is entry k of row i the only one that couples the rows of its aggregate to those of aggregate b? That of another row is the likeliest other one */
-POLDER_LEVELROW PetscBool PolderLineSingle(PetscInt i, PetscInt k, PetscInt b, const PolderAggregates *P, const PolderRows *A)
+POLDER_BODY PetscBool PolderLineSingle(PetscInt i, PetscInt k, PetscInt b, const PolderAggregates *P, const PolderRows *A)
 {
   const PetscInt a = P->agg[i];
 
@@ -103,7 +103,7 @@ POLDER_LEVELROW PetscBool PolderLineSingle(PetscInt i, PetscInt k, PetscInt b, c
 }
 
 /* single[i] of row i */
-POLDER_LEVELROW unsigned PolderLineSingles(PetscInt i, const PolderAggregates *P, const PolderRows *A)
+POLDER_BODY unsigned PolderLineSingles(PetscInt i, const PolderAggregates *P, const PolderRows *A)
 {
   unsigned bits = 0;
 
@@ -117,7 +117,7 @@ POLDER_LEVELROW unsigned PolderLineSingles(PetscInt i, const PolderAggregates *P
 }
 
 /* What the local couplings of row i leave of its strongest coupling: with parts, those to other processes may have all of the rest of the diagonal */
-POLDER_LEVELROW PetscReal PolderLineStrongest(PetscInt i, const PolderRows *A, PetscBool parts)
+POLDER_BODY PetscReal PolderLineStrongest(PetscInt i, const PolderRows *A, PetscBool parts)
 {
   PetscReal most = 0, sum = 0;
 
@@ -131,7 +131,7 @@ POLDER_LEVELROW PetscReal PolderLineStrongest(PetscInt i, const PolderRows *A, P
 }
 
 /* The entries of row i for the next level, and the aggregate beside it with its weight */
-POLDER_LEVELROW void PolderLineRow(PetscInt i, const PolderLevelLines *L, const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule)
+POLDER_BODY void PolderLineRow(PetscInt i, const PolderLevelLines *L, const PolderAggregates *P, const PolderRows *A, const PolderLineRule *rule)
 {
   const PetscReal own = rule->inner[i], here = own > 0 ? 0.5 / own : 0, strongest = PolderLineStrongest(i, A, rule->parts);
   const unsigned  single = L->single[i];

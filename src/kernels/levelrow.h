@@ -5,15 +5,13 @@
 
 /* POLDER_UNROLL stands before a loop over directions, whose arrays are then registers */
 #if defined(__CUDACC__)
-  #define POLDER_LEVELROW static __host__ __device__ __forceinline__
   #if defined(__CUDA_ARCH__)
     #define POLDER_UNROLL _Pragma("unroll")
   #else
     #define POLDER_UNROLL
   #endif
 #else
-  #define POLDER_LEVELROW static inline
-  #define POLDER_UNROLL   _Pragma("GCC unroll 8")
+  #define POLDER_UNROLL _Pragma("GCC unroll 8")
 #endif
 
 /* A diagonal entry that cancels to this fraction of its summands is zero: the aggregate is a connected component with zero row sums */
@@ -31,17 +29,17 @@ typedef enum {
 /* A row and what is wrong with it in one number, the smallest of which is that of the first bad row; POLDER_ROWS_GOOD: no row is bad */
 #define POLDER_ROWS_GOOD INT64_MAX
 
-POLDER_LEVELROW PetscInt64 PolderRowBad(PetscInt i, PolderRowKind kind)
+POLDER_BODY PetscInt64 PolderRowBad(PetscInt i, PolderRowKind kind)
 {
   return kind == POLDER_ROW_GOOD ? POLDER_ROWS_GOOD : 8 * (PetscInt64)i + kind;
 }
 
-POLDER_LEVELROW PetscInt PolderRowOfBad(PetscInt64 bad)
+POLDER_BODY PetscInt PolderRowOfBad(PetscInt64 bad)
 {
   return (PetscInt)(bad / 8);
 }
 
-POLDER_LEVELROW PolderRowKind PolderKindOfBad(PetscInt64 bad)
+POLDER_BODY PolderRowKind PolderKindOfBad(PetscInt64 bad)
 {
   return bad == POLDER_ROWS_GOOD ? POLDER_ROW_GOOD : (PolderRowKind)(bad % 8);
 }
@@ -52,7 +50,7 @@ typedef struct {
 } PolderRowSurvey;
 
 /* Adds entry k of the row, in column j */
-POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal a, PolderRowSurvey *s)
+POLDER_BODY void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal a, PolderRowSurvey *s)
 {
   if (j == i) {
     s->at    = k;
@@ -63,13 +61,13 @@ POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal
 }
 
 /* Adds the entries of row i of A */
-POLDER_LEVELROW void PolderRowLookAll(PetscInt i, const PolderRows *A, PolderRowSurvey *s)
+POLDER_BODY void PolderRowLookAll(PetscInt i, const PolderRows *A, PolderRowSurvey *s)
 {
   for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderRowLook(i, k, A->j[k], PetscRealPart(A->a[k]), s);
 }
 
 /* Row i of A with its entries of off-process columns in B (NULL, or B->i = NULL: none) */
-POLDER_LEVELROW PolderRowSurvey PolderRowSurveyOf(PetscInt i, const PolderRows *A, const PolderRows *B)
+POLDER_BODY PolderRowSurvey PolderRowSurveyOf(PetscInt i, const PolderRows *A, const PolderRows *B)
 {
   PolderRowSurvey s = {0, 0, 0, -1};
 
@@ -79,7 +77,7 @@ POLDER_LEVELROW PolderRowSurvey PolderRowSurveyOf(PetscInt i, const PolderRows *
 }
 
 /* Sum of a row; *at: the position of its diagonal entry, -1 for none */
-POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PolderRows *A, PetscInt *at)
+POLDER_BODY PetscReal PolderRowTotal(PetscInt i, const PolderRows *A, PetscInt *at)
 {
   const PolderRowSurvey s = PolderRowSurveyOf(i, A, NULL);
 
@@ -88,33 +86,33 @@ POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PolderRows *A, PetscI
 }
 
 /* Can the diagonal entry be used? zero: a zero diagonal can */
-POLDER_LEVELROW PolderRowKind PolderPivotJudge(PetscReal pivot, PetscBool zero)
+POLDER_BODY PolderRowKind PolderPivotJudge(PetscReal pivot, PetscBool zero)
 {
   if (!(pivot <= PETSC_MAX_REAL && pivot >= -PETSC_MAX_REAL)) return POLDER_ROW_NOTFINITE;
   if (pivot < 0) return POLDER_ROW_NEGATIVE;
   return !zero && !(1 / pivot <= PETSC_MAX_REAL) ? POLDER_ROW_ZERO : POLDER_ROW_GOOD;
 }
 
-POLDER_LEVELROW PolderRowKind PolderRowJudge(const PolderRowSurvey *s, PetscBool zero)
+POLDER_BODY PolderRowKind PolderRowJudge(const PolderRowSurvey *s, PetscBool zero)
 {
   if (!(s->all <= PETSC_MAX_REAL)) return POLDER_ROW_NOTFINITE;
   return s->at < 0 ? POLDER_ROW_NODIAGONAL : PolderPivotJudge(s->pivot, zero);
 }
 
 /* Inverse of the diagonal entry or, with l1, of the sum of magnitudes; 0 where the diagonal is zero */
-POLDER_LEVELROW PetscReal PolderRowInverse(const PolderRowSurvey *s, PetscBool l1)
+POLDER_BODY PetscReal PolderRowInverse(const PolderRowSurvey *s, PetscBool l1)
 {
   return s->pivot > 0 ? 1 / (l1 ? s->all : s->pivot) : 0;
 }
 
 /* Gershgorin's bound for the eigenvalues of D^-1 A from one row */
-POLDER_LEVELROW PetscReal PolderRowBound(const PolderRowSurvey *s)
+POLDER_BODY PetscReal PolderRowBound(const PolderRowSurvey *s)
 {
   return s->pivot > 0 ? s->all / s->pivot : 0;
 }
 
 /* Is the diagonal so large that the row needs no aggregate? */
-POLDER_LEVELROW PetscBool PolderRowIsLone(const PolderRowSurvey *s, PetscReal lone)
+POLDER_BODY PetscBool PolderRowIsLone(const PolderRowSurvey *s, PetscReal lone)
 {
   return (PetscBool)(s->pivot > lone * (s->all - s->pivot) || !(s->pivot > 0));
 }
@@ -130,7 +128,7 @@ typedef struct {
 } PolderLevelSurvey;
 
 /* Stores what is wanted of row i */
-POLDER_LEVELROW void PolderRowStore(PetscInt i, const PolderRowSurvey *s, const PolderLevelSurvey *to)
+POLDER_BODY void PolderRowStore(PetscInt i, const PolderRowSurvey *s, const PolderLevelSurvey *to)
 {
   to->dinv[i] = PolderRowInverse(s, to->l1);
   if (to->diag) to->diag[i] = s->at;
@@ -141,7 +139,7 @@ POLDER_LEVELROW void PolderRowStore(PetscInt i, const PolderRowSurvey *s, const 
 }
 
 /* The ratio of dinv of row i and the next one of its line, at least 1; 0: a row is the last of its line, has no positive dinv, or has no agg[] < nc */
-POLDER_LEVELROW float PolderNeighbourRatio(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt i)
+POLDER_BODY float PolderNeighbourRatio(PetscInt n, PetscInt line, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt i)
 {
   const PetscInt j = i + 1;
 

@@ -1,13 +1,7 @@
 /* The scalars of a multigrid cycle that host and device both compute. */
 #pragma once
 
-#include <petscsys.h>
-
-#if defined(__CUDACC__)
-  #define POLDER_SCALAR static __host__ __device__ __forceinline__
-#else
-  #define POLDER_SCALAR static inline
-#endif
+#include "launcher.h"
 
 /*
   Two steps of flexible CG with a cycle as preconditioner (Notay, SIAM J. Sci. Comput. 22, 2000). The second step is made when the first one leaves more
@@ -23,7 +17,7 @@
 #define POLDER_KSUMS        (POLDER_KSUMS_FIRST + POLDER_KSUMS_SECOND)
 
 /* Does the first step suffice? Also true when rho is zero or not a number, so that nothing can be scaled */
-POLDER_SCALAR PetscBool PolderKCycleDone(const PetscReal sum[], PetscReal threshold)
+POLDER_BODY PetscBool PolderKCycleDone(const PetscReal sum[], PetscReal threshold)
 {
   PetscReal step;
 
@@ -33,13 +27,13 @@ POLDER_SCALAR PetscBool PolderKCycleDone(const PetscReal sum[], PetscReal thresh
 }
 
 /* alpha / rho: b loses this multiple of v before the second step */
-POLDER_SCALAR PetscReal PolderKCycleFirst(const PetscReal sum[], PetscReal threshold)
+POLDER_BODY PetscReal PolderKCycleFirst(const PetscReal sum[], PetscReal threshold)
 {
   return PolderKCycleDone(sum, threshold) ? 0 : sum[1] / sum[0];
 }
 
 /* x <- c[0] x + c[1] w */
-POLDER_SCALAR void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold, PetscReal c[2])
+POLDER_BODY void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold, PetscReal c[2])
 {
   const PetscReal *second = sum + POLDER_KSUMS_FIRST;
   PetscReal        rho2;
@@ -57,7 +51,7 @@ POLDER_SCALAR void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold
   The lengths of two visits of a level or grid, x = length[0] B b and x += length[1] B (b - A x), with the Chebyshev polynomial of [bottom, top] for the
   eigenvalues of B A (AMLI: Axelsson and Vassilevski, Algebraic multilevel preconditioning methods I, Numer. Math. 56, 1989)
 */
-POLDER_SCALAR void PolderVisitLengths(PetscReal bottom, PetscReal top, PetscReal length[2])
+POLDER_BODY void PolderVisitLengths(PetscReal bottom, PetscReal top, PetscReal length[2])
 {
   const PetscReal middle = (top + bottom) / 2, root = (top - bottom) / 2 * PETSC_SQRT2 / 2;
 
@@ -69,7 +63,7 @@ POLDER_SCALAR void PolderVisitLengths(PetscReal bottom, PetscReal top, PetscReal
   Start of the power method: a hash in (-1/2, 1/2). A periodic start vector would consist of a few waves on a grid, perhaps none of them near the largest
   eigenvalue
 */
-POLDER_SCALAR PetscReal PolderPowerStart(PetscInt i)
+POLDER_BODY PetscReal PolderPowerStart(PetscInt i)
 {
   unsigned h = (unsigned)i * 0x9E3779B1u;
 

@@ -5,7 +5,7 @@
 #include "levelwhole.h"
 
 /* Row i of n */
-POLDER_LEVELROW void PolderLevelWholeTakeRow(const PolderRows *A, const PetscInt stride[3], PetscInt i, PetscScalar entry[])
+POLDER_BODY void PolderLevelWholeTakeRow(const PolderRows *A, const PetscInt stride[3], PetscInt i, PetscScalar entry[])
 {
   POLDER_UNROLL
   for (int d = 0; d < 4; ++d) {
@@ -19,7 +19,7 @@ POLDER_LEVELROW void PolderLevelWholeTakeRow(const PolderRows *A, const PetscInt
 }
 
 /* Row k of those with off-process entries */
-POLDER_LEVELROW void PolderLevelWholeTakeOuterRow(const PolderSparseRows *A, PetscInt below, PetscInt k, PetscScalar up[])
+POLDER_BODY void PolderLevelWholeTakeOuterRow(const PolderSparseRows *A, PetscInt below, PetscInt k, PetscScalar up[])
 {
   for (PetscInt e = A->ptr[k]; e < A->ptr[k + 1]; ++e) {
     if (A->col[e] >= below) up[A->row[k]] = A->val[e];
@@ -27,8 +27,8 @@ POLDER_LEVELROW void PolderLevelWholeTakeOuterRow(const PolderSparseRows *A, Pet
 }
 
 /* Row c */
-POLDER_LEVELROW void PolderLevelWholeRow(const PolderLevelGrid *G, PetscInt c, const PetscScalar entry[], PetscBool pattern, PetscInt ai[], PetscInt aj[],
-                                         PetscScalar aa[])
+POLDER_BODY void PolderLevelWholeRow(const PolderLevelGrid *G, PetscInt c, const PetscScalar entry[], PetscBool pattern, PetscInt ai[], PetscInt aj[],
+                                     PetscScalar aa[])
 {
   PetscInt at[3], k = PolderLevelGridRowStart(G, c);
 

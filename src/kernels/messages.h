@@ -4,12 +4,6 @@
 #include "launcher.h"
 #include <stddef.h>
 
-#if defined(__CUDACC__)
-  #define POLDER_MESSAGE static __host__ __device__ __forceinline__
-#else
-  #define POLDER_MESSAGE static inline
-#endif
-
 /* The messages for or from n neighbours. Message k has the values with the indices idx[ptr[k] ... ptr[k+1]); ptr and idx are in device memory */
 typedef struct {
   int             n;
@@ -19,7 +13,7 @@ typedef struct {
 
 /* Where message k begins in the buffer, in bytes, with first = ptr[k]. Its values lie side by side. Messages begin at multiples of 16 bytes, so that they are
    copied in large words; each has room for values of 8 bytes */
-POLDER_MESSAGE size_t PolderMessageAt(PetscInt first, int k)
+POLDER_BODY size_t PolderMessageAt(PetscInt first, int k)
 {
   return ((size_t)first + (size_t)k + 1) / 2 * 16;
 }

@@ -6,7 +6,7 @@
 #include "levelrow.h"
 
 /* Surveys row k of the rows with off-process entries: these and the entries of the local block */
-POLDER_LEVELROW PolderRowSurvey PolderOuterLook(const PolderSparseRows *O, PetscInt k, const PolderRows *A)
+POLDER_BODY PolderRowSurvey PolderOuterLook(const PolderSparseRows *O, PetscInt k, const PolderRows *A)
 {
   const PetscInt  i = O->row[k];
   PolderRowSurvey s = {0, 0, 0, -1};
@@ -17,7 +17,7 @@ POLDER_LEVELROW PolderRowSurvey PolderOuterLook(const PolderSparseRows *O, Petsc
 }
 
 /* The strongest off-process coupling of row k */
-POLDER_LEVELROW PetscReal PolderOuterStrongest(const PolderSparseRows *O, PetscInt k)
+POLDER_BODY PetscReal PolderOuterStrongest(const PolderSparseRows *O, PetscInt k)
 {
   PetscReal strongest = 0;
 
@@ -28,8 +28,8 @@ POLDER_LEVELROW PetscReal PolderOuterStrongest(const PolderSparseRows *O, PetscI
 }
 
 /* The excess of coarse row C->row[t], see excess.h */
-POLDER_LEVELROW void PolderOuterExcess(PetscInt t, const PolderSparseRows *C, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt agg[],
-                                       PetscInt nc, PetscReal excess[], PetscReal here[])
+POLDER_BODY void PolderOuterExcess(PetscInt t, const PolderSparseRows *C, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt agg[],
+                                   PetscInt nc, PetscReal excess[], PetscReal here[])
 {
   PetscReal lone[2] = {0, 0}, outer[2] = {0, 0};
 

@@ -3,14 +3,8 @@
 
 #include "packed.h"
 
-#if defined(__CUDACC__)
-  #define POLDER_ROW static __host__ __device__ __forceinline__
-#else
-  #define POLDER_ROW static inline
-#endif
-
 /* The piece with row i; *n: the rows of that piece, *at: the place of row i among them */
-POLDER_ROW const char *PolderPackedPiece(const PolderPacked *P, const void *packed, PetscInt i, PetscInt *n, PetscInt *at)
+POLDER_BODY const char *PolderPackedPiece(const PolderPacked *P, const void *packed, PetscInt i, PetscInt *n, PetscInt *at)
 {
   const PetscInt first = i / P->rows * P->rows, rest = P->m - first;
   const size_t   bytes = sizeof(PetscScalar) * (size_t)(P->nd - P->first) + (size_t)((P->nd + 7) / 8);
@@ -21,7 +15,7 @@ POLDER_ROW const char *PolderPackedPiece(const PolderPacked *P, const void *pack
 }
 
 /* Bit d: row i has an entry on diagonal d */
-POLDER_ROW unsigned int PolderPackedBits(const PolderPacked *P, const void *packed, PetscInt i)
+POLDER_BODY unsigned int PolderPackedBits(const PolderPacked *P, const void *packed, PetscInt i)
 {
   PetscInt             n, at;
   const char          *piece = PolderPackedPiece(P, packed, i, &n, &at);
@@ -32,7 +26,7 @@ POLDER_ROW unsigned int PolderPackedBits(const PolderPacked *P, const void *pack
   return bits;
 }
 
-POLDER_ROW PetscInt PolderPackedCount(unsigned int bits)
+POLDER_BODY PetscInt PolderPackedCount(unsigned int bits)
 {
   PetscInt count = 0;
 
@@ -41,7 +35,7 @@ POLDER_ROW PetscInt PolderPackedCount(unsigned int bits)
 }
 
 /* Entry (i, i + off[d]) */
-POLDER_ROW PetscScalar PolderPackedValue(const PolderPacked *P, const void *packed, PetscInt i, PetscInt d)
+POLDER_BODY PetscScalar PolderPackedValue(const PolderPacked *P, const void *packed, PetscInt i, PetscInt d)
 {
   const PetscInt row  = d < P->first ? i + P->off[d] : i;
   const PetscInt diag = d < P->first ? P->nd - 1 - d : d;
@@ -52,7 +46,7 @@ POLDER_ROW PetscScalar PolderPackedValue(const PolderPacked *P, const void *pack
 }
 
 /* Row i begins at k */
-POLDER_ROW void PolderUnpackRow(const PolderPacked *P, const void *packed, PetscInt i, PetscInt k, PetscInt aj[], PetscScalar aa[])
+POLDER_BODY void PolderUnpackRow(const PolderPacked *P, const void *packed, PetscInt i, PetscInt k, PetscInt aj[], PetscScalar aa[])
 {
   const unsigned int bits = PolderPackedBits(P, packed, i);
 

@@ -1,13 +1,8 @@
 /* Row bodies of the pairwise aggregation that host and device share. */
 #pragma once
 
+#include "launcher.h"
 #include "views.h"
-
-#if defined(__CUDACC__)
-  #define POLDER_PAIR static __host__ __device__ __forceinline__
-#else
-  #define POLDER_PAIR static inline
-#endif
 
 /* Values of mate[] for rows without partner */
 #define POLDER_PAIR_FREE -1 /* not paired yet */
@@ -29,13 +24,13 @@ typedef struct {
 } PolderPairRule;
 
 /* The strongest coupling of row i before its local entries are read */
-POLDER_PAIR PetscReal PolderPairOutside(PetscInt i, const PolderPairRule *rule)
+POLDER_BODY PetscReal PolderPairOutside(PetscInt i, const PolderPairRule *rule)
 {
   return rule->outside ? rule->outside[i] : 0;
 }
 
 /* Strengths that differ by less than about a fifth compare as equal: exponent and two bits of the mantissa, rounded */
-POLDER_PAIR unsigned PolderPairBucket(PetscReal strength)
+POLDER_BODY unsigned PolderPairBucket(PetscReal strength)
 {
   union
   {
@@ -48,7 +43,7 @@ POLDER_PAIR unsigned PolderPairBucket(PetscReal strength)
 }
 
 /* The direction in which two grid points are neighbours, -1 for none */
-POLDER_PAIR int PolderPairDirection(PetscInt64 p, PetscInt64 q)
+POLDER_BODY int PolderPairDirection(PetscInt64 p, PetscInt64 q)
 {
   const PetscInt64 d = p < q ? q - p : p - q;
 
@@ -59,7 +54,7 @@ POLDER_PAIR int PolderPairDirection(PetscInt64 p, PetscInt64 q)
   Rank among equally strong entries, the same for (i, j) and (j, i). On a grid, entries that join coordinates 2c and 2c + 1 come first, and among these the
   ones of the fastest direction, so that pairs line up and the coarse rows form a grid again. Without a grid the rank is a hash, which avoids long chains.
 */
-POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, const PetscInt64 place[])
+POLDER_BODY unsigned PolderPairOrder(PetscInt i, PetscInt j, const PetscInt64 place[])
 {
   const int direction = place ? PolderPairDirection(place[i], place[j]) : -1;
   unsigned  h;
@@ -75,7 +70,7 @@ POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, const PetscInt64 pl
   The same by the rule. In lines without a grid entries come first whose lower row is an even number of their steps from row 0: where the numbers of the rows
   of lines beside each other differ by as much from row to row, their pairs line up
 */
-POLDER_PAIR unsigned PolderPairRank(PetscInt i, PetscInt j, const PolderPairRule *rule)
+POLDER_BODY unsigned PolderPairRank(PetscInt i, PetscInt j, const PolderPairRule *rule)
 {
   const unsigned order = PolderPairOrder(i, j, rule->place);
   const PetscInt lower = i < j ? i : j, step = i < j ? j - i : i - j;
@@ -84,13 +79,13 @@ POLDER_PAIR unsigned PolderPairRank(PetscInt i, PetscInt j, const PolderPairRule
 }
 
 /* The rank of entries that line up along a direction */
-POLDER_PAIR unsigned PolderPairLined(int direction)
+POLDER_BODY unsigned PolderPairLined(int direction)
 {
   return 0x80000000u + (unsigned)(6 - direction);
 }
 
 /* The coarse grid point of a row at grid point p when pairs are made along a direction */
-POLDER_PAIR PetscInt64 PolderPairPlace(PetscInt64 p, int direction)
+POLDER_BODY PetscInt64 PolderPairPlace(PetscInt64 p, int direction)
 {
   const PetscInt64 mask = (((PetscInt64)1 << POLDER_PAIR_BITS) - 1) << direction * POLDER_PAIR_BITS;
 
@@ -98,7 +93,7 @@ POLDER_PAIR PetscInt64 PolderPairPlace(PetscInt64 p, int direction)
 }
 
 /* The direction with the most proposals, the first of equals */
-POLDER_PAIR int PolderPairMostWanted(const PetscInt count[3])
+POLDER_BODY int PolderPairMostWanted(const PetscInt count[3])
 {
   int direction = 2;
 
@@ -109,7 +104,7 @@ POLDER_PAIR int PolderPairMostWanted(const PetscInt count[3])
 }
 
 /* The grid point of row r in a grid with these strides; the largest stride is that of planes, if there are planes */
-POLDER_PAIR PetscInt64 PolderPairPlaceOf(PetscInt r, const PetscInt near[3])
+POLDER_BODY PetscInt64 PolderPairPlaceOf(PetscInt r, const PetscInt near[3])
 {
   const PetscInt line = r / near[1], plane = near[2] > near[1] ? r / near[2] : 0;
 
@@ -126,7 +121,7 @@ enum {
 };
 
 /* The bit of an entry at this distance from the diagonal, 0 where the numbers of the rows tell that the neighbour is there */
-POLDER_PAIR int PolderPairHeading(PetscInt distance, const PetscInt near[3])
+POLDER_BODY int PolderPairHeading(PetscInt distance, const PetscInt near[3])
 {
   const PetscInt d = distance < 0 ? -distance : distance;
 
@@ -137,7 +132,7 @@ POLDER_PAIR int PolderPairHeading(PetscInt distance, const PetscInt near[3])
 }
 
 /* The directions in which grid point p has no neighbour */
-POLDER_PAIR int PolderPairClosed(PetscInt64 p, const PetscInt near[3])
+POLDER_BODY int PolderPairClosed(PetscInt64 p, const PetscInt near[3])
 {
   const PetscInt mask = (PetscInt)(((PetscInt64)1 << POLDER_PAIR_BITS) - 1), x = (PetscInt)p & mask, y = (PetscInt)(p >> POLDER_PAIR_BITS) & mask;
   const PetscInt lines = near[2] / near[1];
@@ -147,13 +142,13 @@ POLDER_PAIR int PolderPairClosed(PetscInt64 p, const PetscInt near[3])
 }
 
 /* Is row i the first of its pair, which numbers the pair? */
-POLDER_PAIR PetscBool PolderPairLeads(PetscInt i, const PetscInt mate[], const PetscInt join[])
+POLDER_BODY PetscBool PolderPairLeads(PetscInt i, const PetscInt mate[], const PetscInt join[])
 {
   return (PetscBool)(mate[i] >= i && (!join || join[i] == i));
 }
 
 /* The part of the diagonal that couples a row, or an aggregate, to others: without a positive row sum */
-POLDER_PAIR PetscReal PolderPairCoupled(PetscReal d, PetscReal s)
+POLDER_BODY PetscReal PolderPairCoupled(PetscReal d, PetscReal s)
 {
   return s > 0 ? d - s : d;
 }
@@ -164,7 +159,7 @@ POLDER_PAIR PetscReal PolderPairCoupled(PetscReal d, PetscReal s)
 
     2 / (1 / d_i + 1 / d_j) / a
 */
-POLDER_PAIR PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, PetscReal dj, PetscReal sj, PetscReal kappa)
+POLDER_BODY PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, PetscReal dj, PetscReal sj, PetscReal kappa)
 {
   return (PetscBool)(2 / (1 / PolderPairCoupled(di, si) + 1 / PolderPairCoupled(dj, sj)) <= kappa * a);
 }
@@ -177,7 +172,7 @@ typedef struct {
 } PolderPairOffer;
 
 /* Entry k, a coupling a to row j of this rank, takes the place of one of a lower rank */
-POLDER_PAIR void PolderPairRaise(PolderPairOffer *offer, PetscInt j, PetscInt k, PetscReal a, unsigned bucket, unsigned order)
+POLDER_BODY void PolderPairRaise(PolderPairOffer *offer, PetscInt j, PetscInt k, PetscReal a, unsigned bucket, unsigned order)
 {
   if (bucket < offer->bucket || (bucket == offer->bucket && order <= offer->order && offer->best >= 0)) return;
   offer->best   = j;
@@ -188,7 +183,7 @@ POLDER_PAIR void PolderPairRaise(PolderPairOffer *offer, PetscInt j, PetscInt k,
 }
 
 /* The entries number first, first + step, ... of row i */
-POLDER_PAIR PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
+POLDER_BODY PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
 {
   const PetscReal *d = rule->d, *s = rule->s;
   PolderPairOffer  offer = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
@@ -209,7 +204,7 @@ POLDER_PAIR PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt 
 }
 
 /* Of two offers of a row: is y the better one? Of equals the first entry is */
-POLDER_PAIR PetscBool PolderPairBetter(const PolderPairOffer *x, const PolderPairOffer *y)
+POLDER_BODY PetscBool PolderPairBetter(const PolderPairOffer *x, const PolderPairOffer *y)
 {
   if (x->best < 0 || y->best < 0) return (PetscBool)(y->best >= 0);
   if (x->bucket != y->bucket) return (PetscBool)(y->bucket > x->bucket);
@@ -217,7 +212,7 @@ POLDER_PAIR PetscBool PolderPairBetter(const PolderPairOffer *x, const PolderPai
 }
 
 /* The partner that the offer of all entries of row i names, or POLDER_PAIR_NONE */
-POLDER_PAIR PetscInt PolderPairTake(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer)
+POLDER_BODY PetscInt PolderPairTake(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer)
 {
   const PetscReal outside = PolderPairOutside(i, rule);
 
@@ -225,7 +220,7 @@ POLDER_PAIR PetscInt PolderPairTake(PetscInt i, const PolderPairRule *rule, cons
 }
 
 /* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE */
-POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
+POLDER_BODY PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
 {
   const PolderPairOffer offer = PolderPairLook(i, 0, 1, A, rule, mate);
 
@@ -233,7 +228,7 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const Po
 }
 
 /* Pairs row i with the row that it proposes to if that proposes to it, and leaves it single without such a row; is it still free? */
-POLDER_PAIR PetscBool PolderPairMatch(PetscInt i, const PetscInt next[], PetscInt mate[])
+POLDER_BODY PetscBool PolderPairMatch(PetscInt i, const PetscInt next[], PetscInt mate[])
 {
   const PetscInt j = next[i];
 
@@ -245,7 +240,7 @@ POLDER_PAIR PetscBool PolderPairMatch(PetscInt i, const PetscInt next[], PetscIn
 }
 
 /* The last of the entries first, first + step, ... of row i to a free row that lines up with it along a direction, if they meet the bound */
-POLDER_PAIR PolderPairOffer PolderPairLookAlong(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule,
+POLDER_BODY PolderPairOffer PolderPairLookAlong(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule,
                                                 const PetscInt mate[], int direction)
 {
   const PetscReal *d = rule->d, *s = rule->s;
@@ -267,7 +262,7 @@ POLDER_PAIR PolderPairOffer PolderPairLookAlong(PetscInt i, PetscInt first, Pets
 }
 
 /* The partner along a direction that the offer of all entries of row i names, when their coupling is strong; otherwise the row waits */
-POLDER_PAIR PetscInt PolderPairTakeAlong(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer)
+POLDER_BODY PetscInt PolderPairTakeAlong(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer)
 {
   const PetscInt j = PolderPairTake(i, rule, offer);
 
@@ -278,7 +273,7 @@ POLDER_PAIR PetscInt PolderPairTakeAlong(PetscInt i, const PolderPairRule *rule,
   For a single row i: the strongest of the entries first, first + step, ... to a row with or without a partner, the first of equals. With s[] the coupling must
   bound the condition number whatever the diagonal of the neighbour, since others may join there, and a light row must not tie heavy ones
 */
-POLDER_PAIR PolderPairOffer PolderPairLookJoin(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule,
+POLDER_BODY PolderPairOffer PolderPairLookJoin(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule,
                                                const PetscInt mate[])
 {
   PolderPairOffer offer = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
@@ -295,7 +290,7 @@ POLDER_PAIR PolderPairOffer PolderPairLookJoin(PetscInt i, PetscInt first, Petsc
 }
 
 /* That neighbour, if it has a partner; otherwise i, also when the strongest neighbour belongs to another process */
-POLDER_PAIR PetscInt PolderPairTakeJoin(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer, const PetscInt mate[])
+POLDER_BODY PetscInt PolderPairTakeJoin(PetscInt i, const PolderPairRule *rule, const PolderPairOffer *offer, const PetscInt mate[])
 {
   return offer->best >= 0 && mate[offer->best] != offer->best && offer->found >= PolderPairOutside(i, rule) ? offer->best : i;
 }

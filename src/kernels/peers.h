@@ -9,12 +9,6 @@
 #include "launcher.h"
 #include <stdint.h>
 
-#if defined(__CUDACC__)
-  #define POLDER_PEER static __host__ __device__ __forceinline__
-#else
-  #define POLDER_PEER static inline
-#endif
-
 /* Maximum number of processes of a group, and of values of one sum */
 #define POLDER_PEERS_MOST 16
 #define POLDER_PEERS_SUMS 4096
@@ -166,7 +160,7 @@ PETSC_INTERN void   PolderGatherTake_Host(const PolderGather *g, const PetscScal
 POLDER_LAUNCHER int PolderGatherTake_CUDA(const PolderGather *g, const PetscScalar all[], PetscScalar own[], PolderStream stream);
 
 /* Place of value i of process r in the result of a gather */
-POLDER_PEER PetscInt PolderGatherPlace(const PolderGather *g, int r, PetscInt i)
+POLDER_BODY PetscInt PolderGatherPlace(const PolderGather *g, int r, PetscInt i)
 {
   const PetscInt line = i / g->width[r];
 
@@ -174,7 +168,7 @@ POLDER_PEER PetscInt PolderGatherPlace(const PolderGather *g, int r, PetscInt i)
 }
 
 /* Number of cells from process r: one that has no values tells that it has read the buffer */
-POLDER_PEER PetscInt PolderGatherCellsOf(const PolderGather *g, int r)
+POLDER_BODY PetscInt PolderGatherCellsOf(const PolderGather *g, int r)
 {
   return g->n[r] ? g->n[r] : 1;
 }

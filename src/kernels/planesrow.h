@@ -5,12 +5,12 @@
 #include "planes.h"
 
 /* The row of entry k */
-POLDER_LEVELROW PetscInt PolderPlanesRow(PetscInt k, const PolderPlanes *at)
+POLDER_BODY PetscInt PolderPlanesRow(PetscInt k, const PolderPlanes *at)
 {
   return k < at->below ? k : at->n - at->below - at->above + k;
 }
 
-POLDER_LEVELROW void PolderPlanesEntry(PetscInt k, const PolderPlanes *at, const PolderSparseRows *O)
+POLDER_BODY void PolderPlanesEntry(PetscInt k, const PolderPlanes *at, const PolderSparseRows *O)
 {
   O->row[k]     = PolderPlanesRow(k, at);
   O->col[k]     = k;
@@ -18,13 +18,13 @@ POLDER_LEVELROW void PolderPlanesEntry(PetscInt k, const PolderPlanes *at, const
 }
 
 /* The cells of a box that begins at cell x of n */
-POLDER_LEVELROW PetscInt PolderPlanesSpan(PetscInt x, PetscInt join, PetscInt n)
+POLDER_BODY PetscInt PolderPlanesSpan(PetscInt x, PetscInt join, PetscInt n)
 {
   return x + join < n ? 1 + join : 1;
 }
 
 /* Box t of both planes */
-POLDER_LEVELROW void PolderPlanesBox(PetscInt t, const PolderPlanesLevels *L, PetscInt target[], const PolderAggregates *P)
+POLDER_BODY void PolderPlanesBox(PetscInt t, const PolderPlanesLevels *L, PetscInt target[], const PolderAggregates *P)
 {
   const PetscInt upper = t >= L->coarse.below, box = upper ? t - L->coarse.below : t, first = upper ? L->fine.below : 0;
   const PetscInt x = box % L->boxes << L->along, y = box / L->boxes << L->across;
@@ -39,7 +39,7 @@ POLDER_LEVELROW void PolderPlanesBox(PetscInt t, const PolderPlanesLevels *L, Pe
   if (t == L->coarse.below + L->coarse.above - 1) P->ptr[t + 1] = P->ptr[t + 2] = to; // all rows are in aggregates
 }
 
-POLDER_LEVELROW PetscScalar PolderPlanesSum(PetscInt t, const PolderAggregates *P, const PetscScalar from[])
+POLDER_BODY PetscScalar PolderPlanesSum(PetscInt t, const PolderAggregates *P, const PetscScalar from[])
 {
   PetscScalar sum = 0;
 

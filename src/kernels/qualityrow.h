@@ -12,7 +12,7 @@
 #endif
 
 /* The part of the diagonal of row i that couples it to others */
-POLDER_PAIR PetscReal PolderQualityCoupled(PetscInt i, const PolderQuality *q)
+POLDER_BODY PetscReal PolderQualityCoupled(PetscInt i, const PolderQuality *q)
 {
   const PetscReal c = PolderPairCoupled(q->d[i], q->s[i]);
 
@@ -25,7 +25,7 @@ POLDER_PAIR PetscReal PolderQualityCoupled(PetscInt i, const PolderQuality *q)
   are stored: pivots are their sums, and neither loses digits where couplings range over decades. W[k] <- the weights of row r of the m rows row[] of an
   aggregate; share[k] = c_k / total, 0 where total is
 */
-POLDER_PAIR void PolderQualityRow(PetscInt r, PetscInt m, const PetscInt row[], PetscReal c, const PetscReal share[], const PolderRows *A, PetscReal kappa,
+POLDER_BODY void PolderQualityRow(PetscInt r, PetscInt m, const PetscInt row[], PetscReal c, const PetscReal share[], const PolderRows *A, PetscReal kappa,
                                   PetscReal W[])
 {
   POLDER_UNROLL
@@ -42,7 +42,7 @@ POLDER_PAIR void PolderQualityRow(PetscInt r, PetscInt m, const PetscInt row[], 
 }
 
 /* The pivot of row k with the weights W[k + 1 .. m), negative if the bound does not hold */
-POLDER_PAIR PetscReal PolderQualityPivot(PetscInt k, PetscInt m, const PetscReal W[])
+POLDER_BODY PetscReal PolderQualityPivot(PetscInt k, PetscInt m, const PetscReal W[])
 {
   PetscReal sum = 0, size = 0;
 
@@ -56,7 +56,7 @@ POLDER_PAIR PetscReal PolderQualityPivot(PetscInt k, PetscInt m, const PetscReal
 }
 
 /* Eliminates row k from row r > k: the weights V[] of row k */
-POLDER_PAIR void PolderQualityEliminate(PetscInt k, PetscInt r, PetscInt m, PetscReal pivot, const PetscReal V[], PetscReal W[])
+POLDER_BODY void PolderQualityEliminate(PetscInt k, PetscInt r, PetscInt m, PetscReal pivot, const PetscReal V[], PetscReal W[])
 {
   const PetscReal f = pivot > 0 ? W[k] / pivot : 0;
 
@@ -67,7 +67,7 @@ POLDER_PAIR void PolderQualityEliminate(PetscInt k, PetscInt r, PetscInt m, Pets
 }
 
 /* Undoes what made a bad aggregate of row i */
-POLDER_PAIR void PolderQualityUndoRow(PetscInt i, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[])
+POLDER_BODY void PolderQualityUndoRow(PetscInt i, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[])
 {
   if (!(agg[i] < n && bad[agg[i]])) return;
   if (join) join[i] = i;

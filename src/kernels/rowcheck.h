@@ -5,7 +5,7 @@
 #include "levelrow.h"
 
 /* What is wrong with row i, which has entries of off-process columns in B (B->i = NULL: none) */
-POLDER_LEVELROW PetscInt64 PolderRowCheck(PetscInt i, const PolderRows *A, const PolderRows *B)
+POLDER_BODY PetscInt64 PolderRowCheck(PetscInt i, const PolderRows *A, const PolderRows *B)
 {
   const PolderRowSurvey s = PolderRowSurveyOf(i, A, B);
 

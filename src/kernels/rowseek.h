@@ -4,7 +4,7 @@
 #include "labelrow.h"
 
 /* The first of the entries p .. end - 1 of a row, whose columns ascend, that is not below column j; `end`: there is none */
-POLDER_ROW PetscInt PolderRowSeek(const PetscInt col[], PetscInt p, PetscInt end, PetscInt j)
+POLDER_BODY PetscInt PolderRowSeek(const PetscInt col[], PetscInt p, PetscInt end, PetscInt j)
 {
   while (p < end) {
     const PetscInt middle = p + (end - p) / 2;

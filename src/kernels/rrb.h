@@ -112,7 +112,7 @@ PETSC_INTERN PetscInt PolderRRBPassesOfVisit(PetscInt k, PetscInt ngrid, unsigne
 PETSC_INTERN PetscInt PolderRRBPassesOfGrid(PetscInt k, PetscInt ngrid, unsigned twice, PolderRRBPass pass[]);
 
 /* The step of a sweep: its vectors are those of the visit */
-POLDER_NODE PolderRRBStep PolderRRBVisitStep(PolderRRBStep s, int visit)
+POLDER_BODY_INLINE PolderRRBStep PolderRRBVisitStep(PolderRRBStep s, int visit)
 {
   if (visit == 1) s.x = s.v;
   if (visit == 2) s.r = s.d;

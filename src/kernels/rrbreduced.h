@@ -25,7 +25,7 @@ enum {
 };
 
 /* Computes S from the arrays of the grid after the elimination of the black nodes without lumping */
-POLDER_NODE void PolderRRBReducedFill(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *a)
+POLDER_BODY_INLINE void PolderRRBReducedFill(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *a)
 {
   PetscScalar *const r1[RRB_NROW] = {a + RRB_S1D * s, a + RRB_S1E * s, a + RRB_S1N * s, a + RRB_S1NE * s, a + RRB_S1SE * s};
   PetscScalar        other[2]; /* the couplings of r2 to r1, which are stored with r1 */
@@ -42,12 +42,12 @@ typedef struct {
   const PetscScalar *s1, *c1, *n1, *s2, *c2, *n2;
 } PolderRRBRows;
 
-POLDER_NODE const PetscScalar *PolderRRBRowOf(const PetscScalar *x, PetscInt v, PetscInt n, PetscInt length)
+POLDER_BODY_INLINE const PetscScalar *PolderRRBRowOf(const PetscScalar *x, PetscInt v, PetscInt n, PetscInt length)
 {
   return x + (size_t)(v < n ? v : n - 1) * (size_t)length;
 }
 
-POLDER_NODE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
+POLDER_BODY_INLINE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
 {
   const PetscInt     hx = g->hx, hy = g->hy, h2 = g->nx / 2, k2 = g->ny / 2, south = v > 0 ? v - 1 : 0;
   const PetscScalar *x2 = x + (size_t)hx * (size_t)hy;
@@ -66,12 +66,12 @@ POLDER_NODE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscSc
 
 /* Number of values of an end of a part, and the place in its vector of value i of both; there are more rows of r1 than of r2 on a grid of odd size, whose last
    end nobody needs */
-POLDER_NODE PetscInt PolderRRBEndSize(const PolderRRBGrid *g)
+POLDER_BODY_INLINE PetscInt PolderRRBEndSize(const PolderRRBGrid *g)
 {
   return g->hx + g->nx / 2;
 }
 
-POLDER_NODE size_t PolderRRBEndPlace(const PolderRRBGrid *g, PetscInt i)
+POLDER_BODY_INLINE size_t PolderRRBEndPlace(const PolderRRBGrid *g, PetscInt i)
 {
   const PetscInt hx = g->hx, h2 = g->nx / 2, last = i >= hx + h2, k = last ? i - hx - h2 : i;
 
@@ -80,7 +80,7 @@ POLDER_NODE size_t PolderRRBEndPlace(const PolderRRBGrid *g, PetscInt i)
 }
 
 /* The same rows of a part */
-POLDER_NODE PolderRRBRows PolderRRBPartRows(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar *x, PetscInt v)
+POLDER_BODY_INLINE PolderRRBRows PolderRRBPartRows(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar *x, PetscInt v)
 {
   PolderRRBRows r = PolderRRBGetRows(g, x, v);
 
@@ -96,7 +96,7 @@ POLDER_NODE PolderRRBRows PolderRRBPartRows(const PolderRRBGrid *g, PolderRRBEnd
 }
 
 /* The same rows of a vector with a border, which holds the values of neighbour processes: two arrays of hy + 2 rows of hx + 2 values */
-POLDER_NODE PolderRRBRows PolderRRBBorderRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
+POLDER_BODY_INLINE PolderRRBRows PolderRRBBorderRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
 {
   const size_t  ld = (size_t)g->hx + 2;
   PolderRRBRows r;
@@ -111,17 +111,17 @@ POLDER_NODE PolderRRBRows PolderRRBBorderRows(const PolderRRBGrid *g, const Pets
 }
 
 /* Columns u - 1 and u + 1, replaced by an existing one where missing; column u of n that may be one beyond the end */
-POLDER_NODE PetscInt PolderRRBWest(PetscInt u)
+POLDER_BODY_INLINE PetscInt PolderRRBWest(PetscInt u)
 {
   return u > 0 ? u - 1 : 0;
 }
 
-POLDER_NODE PetscInt PolderRRBEast(PetscInt u, PetscInt n)
+POLDER_BODY_INLINE PetscInt PolderRRBEast(PetscInt u, PetscInt n)
 {
   return u + 1 < n ? u + 1 : u;
 }
 
-POLDER_NODE PetscInt PolderRRBSame(PetscInt u, PetscInt n)
+POLDER_BODY_INLINE PetscInt PolderRRBSame(PetscInt u, PetscInt n)
 {
   return u < n ? u : 0;
 }
@@ -135,14 +135,14 @@ typedef struct {
 } PolderRRBColumns;
 
 /* A row of S x in r1; it reads r2 in the columns w and other, the one of u */
-POLDER_NODE PetscScalar PolderRRBReducedR1(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PolderRRBColumns q)
+POLDER_BODY_INLINE PetscScalar PolderRRBReducedR1(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PolderRRBColumns q)
 {
   return A(RRB_S1D, p) * x.c1[q.u] + (A(RRB_S1E, p) * x.c1[q.e] + A(RRB_S1E, p - 1) * x.c1[q.w] + A(RRB_S1N, p) * x.n1[q.u] + A(RRB_S1N, p - P) * x.s1[q.u]) +
          (A(RRB_S1NE, p) * x.c2[q.other] + A(RRB_S1SE, p) * x.s2[q.other] + A(RRB_S1SW, p) * x.s2[q.w] + A(RRB_S1NW, p) * x.c2[q.w]);
 }
 
 /* The same in r2; it reads r1 in the columns u and other, the one east */
-POLDER_NODE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PolderRRBColumns q)
+POLDER_BODY_INLINE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PolderRRBColumns q)
 {
   return A(RRB_S2D, p) * x.c2[q.u] + (A(RRB_S2E, p) * x.c2[q.e] + A(RRB_S2E, p - 1) * x.c2[q.w] + A(RRB_S2N, p) * x.n2[q.u] + A(RRB_S2N, p - P) * x.s2[q.u]) +
          (A(RRB_S1NE, p) * x.c1[q.u] + A(RRB_S1SE, p + P) * x.n1[q.u] + A(RRB_S1SW, p + P + 1) * x.n1[q.other] + A(RRB_S1NW, p + 1) * x.c1[q.other]);
@@ -158,7 +158,7 @@ typedef struct {
 } PolderRRBNodes;
 
 /* A vector that is in one array */
-POLDER_NODE PolderRRBNodes PolderRRBAllNodes(const PolderRRBGrid *g, const PetscScalar *b, PetscInt ld)
+POLDER_BODY_INLINE PolderRRBNodes PolderRRBAllNodes(const PolderRRBGrid *g, const PetscScalar *b, PetscInt ld)
 {
   PolderRRBNodes nodes;
 
@@ -169,13 +169,13 @@ POLDER_NODE PolderRRBNodes PolderRRBAllNodes(const PolderRRBGrid *g, const Petsc
   return nodes;
 }
 
-POLDER_NODE PetscBool PolderRRBIsOwn(const PolderRRBNodes *b, PetscInt y)
+POLDER_BODY_INLINE PetscBool PolderRRBIsOwn(const PolderRRBNodes *b, PetscInt y)
 {
   return (PetscBool)(y >= b->from && y < b->to);
 }
 
 /* Line y of b; a missing one is replaced by an existing one */
-POLDER_NODE const PetscScalar *PolderRRBLine(const PolderRRBNodes *b, PetscInt y)
+POLDER_BODY_INLINE const PetscScalar *PolderRRBLine(const PolderRRBNodes *b, PetscInt y)
 {
   const PetscInt l = y < b->first ? b->first : y < b->last ? y : b->last - 1;
 
@@ -183,7 +183,7 @@ POLDER_NODE const PetscScalar *PolderRRBLine(const PolderRRBNodes *b, PetscInt y
 }
 
 /* Line y of a vector in own and all whose lines are where those of b are */
-POLDER_NODE PetscScalar *PolderRRBLineOf(const PolderRRBNodes *b, PetscScalar *own, PetscScalar *all, PetscInt y)
+POLDER_BODY_INLINE PetscScalar *PolderRRBLineOf(const PolderRRBNodes *b, PetscScalar *own, PetscScalar *all, PetscInt y)
 {
   return PolderRRBIsOwn(b, y) ? own + (ptrdiff_t)(y - b->from) * b->ld : all + (ptrdiff_t)y * b->ld;
 }
@@ -193,7 +193,7 @@ typedef struct {
   const PetscScalar *s, *c, *n, *nn;
 } PolderRRBLines;
 
-POLDER_NODE PolderRRBLines PolderRRBGetLines(const PolderRRBNodes *b, PetscInt v)
+POLDER_BODY_INLINE PolderRRBLines PolderRRBGetLines(const PolderRRBNodes *b, PetscInt v)
 {
   PolderRRBLines l;
 
@@ -205,23 +205,24 @@ POLDER_NODE PolderRRBLines PolderRRBGetLines(const PolderRRBNodes *b, PetscInt v
 }
 
 /* b_r - S_rb D_b^-1 b_b with the couplings divided by the pivots; x = 2u (r1) or 2u + 1 (r2) is the column of the node, w and e its neighbours */
-POLDER_NODE PetscScalar PolderRRBReduceR1(size_t s, ptrdiff_t P, const PetscScalar *c, ptrdiff_t p, PolderRRBLines b, PetscInt x, PetscInt w, PetscInt e)
+POLDER_BODY_INLINE PetscScalar PolderRRBReduceR1(size_t s, ptrdiff_t P, const PetscScalar *c, ptrdiff_t p, PolderRRBLines b, PetscInt x, PetscInt w, PetscInt e)
 {
   return b.c[x] - (C(RRB_B1W, p) * b.c[e] + C(RRB_B1E, p - 1) * b.c[w] + C(RRB_B2S, p) * b.n[x] + C(RRB_B2N, p - P) * b.s[x]);
 }
 
-POLDER_NODE PetscScalar PolderRRBReduceR2(size_t s, ptrdiff_t P, const PetscScalar *c, ptrdiff_t p, PolderRRBLines b, PetscInt x, PetscInt w, PetscInt e)
+POLDER_BODY_INLINE PetscScalar PolderRRBReduceR2(size_t s, ptrdiff_t P, const PetscScalar *c, ptrdiff_t p, PolderRRBLines b, PetscInt x, PetscInt w, PetscInt e)
 {
   return b.n[x] - (C(RRB_B1N, p) * b.c[x] + C(RRB_B1S, p + P) * b.nn[x] + C(RRB_B2E, p) * b.n[w] + C(RRB_B2W, p + 1) * b.n[e]);
 }
 
 /* Black values D_b^-1 (b_b - S_br x_r); columns as for the rows of S x; b: the right-hand side of the node */
-POLDER_NODE PetscScalar PolderRRBExpandB1(size_t s, const PetscScalar *c, ptrdiff_t p, PolderRRBRows x, PetscScalar b, PetscInt u, PetscInt e1)
+POLDER_BODY_INLINE PetscScalar PolderRRBExpandB1(size_t s, const PetscScalar *c, ptrdiff_t p, PolderRRBRows x, PetscScalar b, PetscInt u, PetscInt e1)
 {
   return C(RRB_B1D, p) * b - (C(RRB_B1N, p) * x.c2[u] + C(RRB_B1S, p) * x.s2[u] + C(RRB_B1E, p) * x.c1[e1] + C(RRB_B1W, p) * x.c1[u]);
 }
 
-POLDER_NODE PetscScalar PolderRRBExpandB2(size_t s, const PetscScalar *c, ptrdiff_t p, PolderRRBRows x, PetscScalar b, PetscInt u, PetscInt u2, PetscInt w2)
+POLDER_BODY_INLINE PetscScalar PolderRRBExpandB2(size_t s, const PetscScalar *c, ptrdiff_t p, PolderRRBRows x, PetscScalar b, PetscInt u, PetscInt u2,
+                                                 PetscInt w2)
 {
   return C(RRB_B2D, p) * b - (C(RRB_B2N, p) * x.n1[u] + C(RRB_B2S, p) * x.c1[u] + C(RRB_B2E, p) * x.c2[u2] + C(RRB_B2W, p) * x.c2[w2]);
 }

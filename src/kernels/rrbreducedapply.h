@@ -6,14 +6,15 @@
 #define C(f, q) c[(size_t)(f)*s + (size_t)(q)]
 
 /* r2 minus the contributions of r1; columns of r2: u, of r1: u, e1 */
-POLDER_NODE PetscScalar RRB_NAME(PolderRRBReducedForwardR2)(size_t s, ptrdiff_t P, const RRB_VALUE *c, ptrdiff_t p, PolderRRBRows r, PetscInt u, PetscInt e1)
+POLDER_BODY_INLINE PetscScalar RRB_NAME(PolderRRBReducedForwardR2)(size_t s, ptrdiff_t P, const RRB_VALUE *c, ptrdiff_t p, PolderRRBRows r, PetscInt u,
+                                                                   PetscInt e1)
 {
   return r.c2[u] - (C(RRB_R1NE, p) * r.c1[u] + C(RRB_R1SE, p + P) * r.n1[u] + C(RRB_R1SW, p + P + 1) * r.n1[e1] + C(RRB_R1NW, p + 1) * r.c1[e1]);
 }
 
 /* r1 from r of r1 and z of r2 */
-POLDER_NODE PetscScalar RRB_NAME(PolderRRBReducedBackwardR1)(size_t s, const RRB_VALUE *c, ptrdiff_t p, PetscScalar r, PolderRRBRows z, PetscInt u2,
-                                                             PetscInt w2)
+POLDER_BODY_INLINE PetscScalar RRB_NAME(PolderRRBReducedBackwardR1)(size_t s, const RRB_VALUE *c, ptrdiff_t p, PetscScalar r, PolderRRBRows z, PetscInt u2,
+                                                                    PetscInt w2)
 {
   return C(RRB_R1D, p) * r - (C(RRB_R1NE, p) * z.c2[u2] + C(RRB_R1SE, p) * z.s2[u2] + C(RRB_R1SW, p) * z.s2[w2] + C(RRB_R1NW, p) * z.c2[w2]);
 }

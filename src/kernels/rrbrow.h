@@ -8,18 +8,11 @@
 #pragma once
 
 #include "levelscalars.h"
-#include <petscsys.h>
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#if defined(__CUDACC__)
-  #define POLDER_NODE static __host__ __device__ __forceinline__
-#else
-  #define POLDER_NODE static inline __attribute__((always_inline))
-#endif
 
 typedef struct {
   PetscInt nx, ny; /* nodes */
@@ -99,7 +92,7 @@ enum {
 };
 
 /* The direction from node i of the line that begins with node `line` to node j, both in natural order; -1: j is not a neighbour */
-POLDER_NODE int PolderRRBDirection(PetscInt nx, PetscInt line, PetscInt i, PetscInt j)
+POLDER_BODY_INLINE int PolderRRBDirection(PetscInt nx, PetscInt line, PetscInt i, PetscInt j)
 {
   const int      up = j >= line + nx, down = j < line;
   const PetscInt dx = j - i - (up ? nx : 0) + (down ? nx : 0);
@@ -115,7 +108,7 @@ typedef struct {
 } PolderRRBOwn;
 
 /* The direction from own row i to node (x, y); -1: no neighbour */
-POLDER_NODE int PolderRRBDirectionFrom(const PolderRRBOwn *own, PetscInt i, PetscInt x, PetscInt y)
+POLDER_BODY_INLINE int PolderRRBDirectionFrom(const PolderRRBOwn *own, PetscInt i, PetscInt x, PetscInt y)
 {
   const PetscInt line = (own->begin + i) / own->width, dx = x - own->x0 - (own->begin + i - line * own->width), dy = y - own->y0 - line;
 
@@ -123,20 +116,20 @@ POLDER_NODE int PolderRRBDirectionFrom(const PolderRRBOwn *own, PetscInt i, Pets
 }
 
 /* The same to own row j */
-POLDER_NODE int PolderRRBDirectionOwn(const PolderRRBOwn *own, PetscInt i, PetscInt j)
+POLDER_BODY_INLINE int PolderRRBDirectionOwn(const PolderRRBOwn *own, PetscInt i, PetscInt j)
 {
   const PetscInt line = (own->begin + j) / own->width;
 
   return PolderRRBDirectionFrom(own, i, own->x0 + own->begin + j - line * own->width, own->y0 + line);
 }
 
-POLDER_NODE PetscReal PolderRRBAbs(PetscScalar a)
+POLDER_BODY_INLINE PetscReal PolderRRBAbs(PetscScalar a)
 {
   return a < 0 ? -a : a;
 }
 
 /* Do two entries that should be equal differ by more than rounding? d: the diagonal entry of the row of one of them */
-POLDER_NODE PetscBool PolderRRBDiffers(PetscScalar a, PetscScalar b, PetscScalar d)
+POLDER_BODY_INLINE PetscBool PolderRRBDiffers(PetscScalar a, PetscScalar b, PetscScalar d)
 {
   return (PetscBool)(PolderRRBAbs(a - b) > 1e-10 * PetscMax(PolderRRBAbs(a), PolderRRBAbs(b)) + 1e-14 * PolderRRBAbs(d));
 }
@@ -145,7 +138,7 @@ POLDER_NODE PetscBool PolderRRBDiffers(PetscScalar a, PetscScalar b, PetscScalar
   c - s; returns c when only rounding would be left, as for a node that loses its last neighbour. M would be singular there. A is singular as well if the node
   represents a part of the grid without other couplings, but not if lumping has removed these couplings.
 */
-POLDER_NODE PetscScalar PolderRRBLess(PetscScalar c, PetscScalar s)
+POLDER_BODY_INLINE PetscScalar PolderRRBLess(PetscScalar c, PetscScalar s)
 {
   const PetscScalar d = c - s;
 
@@ -159,7 +152,7 @@ typedef struct {
 } PolderRRBEntries;
 
 /* Coupling f of node (x, y); zero when one of its ends is not on the grid */
-POLDER_NODE PetscScalar PolderRRBEntry(const PolderRRBGrid *g, const PolderRRBEntries *rows, int f, PetscInt x, PetscInt y)
+POLDER_BODY_INLINE PetscScalar PolderRRBEntry(const PolderRRBGrid *g, const PolderRRBEntries *rows, int f, PetscInt x, PetscInt y)
 {
   const PetscInt tox = x + (f != RRB_C && f != RRB_N), toy = y + (f == RRB_N || f == RRB_NE) - (f == RRB_SE);
 
@@ -175,7 +168,7 @@ typedef struct {
 } PolderRRBPlane;
 
 /* Row p of A v; a: RRB_NROW arrays of such a grid */
-POLDER_NODE PetscScalar PolderRRBNine(size_t s, ptrdiff_t P, const PetscScalar *a, const PetscScalar *v, ptrdiff_t p)
+POLDER_BODY_INLINE PetscScalar PolderRRBNine(size_t s, ptrdiff_t P, const PetscScalar *a, const PetscScalar *v, ptrdiff_t p)
 {
 #define A(f, q) a[(size_t)(f)*s + (size_t)(q)]
   return A(RRB_C, p) * v[p] + A(RRB_E, p) * v[p + 1] + A(RRB_E, p - 1) * v[p - 1] + A(RRB_N, p) * v[p + P] + A(RRB_N, p - P) * v[p - P] +
@@ -184,7 +177,7 @@ POLDER_NODE PetscScalar PolderRRBNine(size_t s, ptrdiff_t P, const PetscScalar *
 }
 
 /* A random sign for node i, divided by the square root of its diagonal entry */
-POLDER_NODE PetscScalar PolderRRBSign(PetscInt i, PetscScalar c)
+POLDER_BODY_INLINE PetscScalar PolderRRBSign(PetscInt i, PetscScalar c)
 {
   return (PolderPowerStart(i) > 0 ? 1 : -1) / sqrt(c);
 }
@@ -200,14 +193,14 @@ enum {
 };
 
 /* These bits for a row with diagonal entry c, the sum of all its entries, and the sum of the magnitudes of the others */
-POLDER_NODE int PolderRRBLook(PetscScalar c, PetscReal sum, PetscReal size)
+POLDER_BODY_INLINE int PolderRRBLook(PetscScalar c, PetscReal sum, PetscReal size)
 {
   return (c > 0 && PolderRRBAbs(sum) + size <= PETSC_MAX_REAL ? 0 : RRB_SEEN_BAD) | (size > 0 ? RRB_SEEN_COUPLED : 0) |
          (size > 0 && PolderRRBAbs(sum) > 1e-10 * c ? RRB_SEEN_UNBALANCED : 0);
 }
 
 /* Number of node (x, y) among the unknowns of the rest: all nodes or, with skew, the red ones (r1, then r2); -1: not an unknown */
-POLDER_NODE PetscInt PolderRRBUnknown(PetscInt nx, PetscInt ny, PetscBool skew, PetscInt x, PetscInt y)
+POLDER_BODY_INLINE PetscInt PolderRRBUnknown(PetscInt nx, PetscInt ny, PetscBool skew, PetscInt x, PetscInt y)
 {
   const PetscInt hx = (nx + 1) / 2, hy = (ny + 1) / 2;
 
@@ -216,7 +209,7 @@ POLDER_NODE PetscInt PolderRRBUnknown(PetscInt nx, PetscInt ny, PetscBool skew, 
 }
 
 /* The unknown that coupling f of node (x, y) of the rest leads to */
-POLDER_NODE PetscInt PolderRRBUnknownAt(PetscInt nx, PetscInt ny, PetscBool skew, int f, PetscInt x, PetscInt y)
+POLDER_BODY_INLINE PetscInt PolderRRBUnknownAt(PetscInt nx, PetscInt ny, PetscBool skew, int f, PetscInt x, PetscInt y)
 {
   const PetscInt far = skew ? 2 : 1;
 
@@ -234,21 +227,22 @@ POLDER_NODE PetscInt PolderRRBUnknownAt(PetscInt nx, PetscInt ny, PetscBool skew
 #define X(f, q) x[(size_t)(f)*s + (size_t)(q)]
 
 /* Lumps the couplings of black nodes to their diagonal neighbours, which are black too, to the diagonal */
-POLDER_NODE void PolderRRBLumpBlack(size_t s, ptrdiff_t P, PetscReal omega, PetscScalar *c, const PetscScalar *x, ptrdiff_t p)
+POLDER_BODY_INLINE void PolderRRBLumpBlack(size_t s, ptrdiff_t P, PetscReal omega, PetscScalar *c, const PetscScalar *x, ptrdiff_t p)
 {
   C(RRB_B1D, p) = PolderRRBLess(C(RRB_B1D, p), -omega * (X(RRB_X1NE, p) + X(RRB_X1SE, p) + X(RRB_X1SW, p) + X(RRB_X1NW, p)));
   C(RRB_B2D, p) = PolderRRBLess(C(RRB_B2D, p), -omega * (X(RRB_X1NW, p) + X(RRB_X1NE, p - 1) + X(RRB_X1SW, p + P) + X(RRB_X1SE, p + P - 1)));
 }
 
 /* The inverse of a pivot, zero when the node does not exist */
-POLDER_NODE PetscScalar PolderRRBInverse(PetscScalar d, PetscBool exists, int *seen)
+POLDER_BODY_INLINE PetscScalar PolderRRBInverse(PetscScalar d, PetscBool exists, int *seen)
 {
   if (exists && !(d > 0)) *seen |= RRB_SEEN_PIVOT;
   return exists ? 1 / d : 0;
 }
 
 /* Reads the rows of the matrix into cell (u, v) of all arrays, lumps the diagonal couplings of black nodes and inverts their pivots */
-POLDER_NODE int PolderRRBTakeCell(const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar *c, PetscScalar *x, PetscInt u, PetscInt v)
+POLDER_BODY_INLINE int PolderRRBTakeCell(const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar *c, PetscScalar *x, PetscInt u,
+                                         PetscInt v)
 {
   const size_t    s    = g->size;
   const ptrdiff_t p    = (ptrdiff_t)v * g->pitch + u;
@@ -284,7 +278,7 @@ POLDER_NODE int PolderRRBTakeCell(const PolderRRBGrid *g, const PolderRRBEntries
 #define VIAR(a, b, q) (C(RRB_R1##a, q) * C(RRB_R1##b, q) * C(RRB_R1D, q))
 
 /* Eliminates black nodes, whose pivots are inverted, from r1 */
-POLDER_NODE void PolderRRBBlackFromR1(size_t s, ptrdiff_t P, PetscScalar *c, ptrdiff_t p)
+POLDER_BODY_INLINE void PolderRRBBlackFromR1(size_t s, ptrdiff_t P, PetscScalar *c, ptrdiff_t p)
 {
   C(RRB_R1D, p) = PolderRRBLess(C(RRB_R1D, p), VIA1(W, W, p) + VIA1(E, E, p - 1) + VIA2(S, S, p) + VIA2(N, N, p - P));
   C(RRB_R1NE, p) -= VIA1(W, N, p) + VIA2(S, E, p);
@@ -293,19 +287,19 @@ POLDER_NODE void PolderRRBBlackFromR1(size_t s, ptrdiff_t P, PetscScalar *c, ptr
   C(RRB_R1NW, p) -= VIA1(E, N, p - 1) + VIA2(S, W, p);
 }
 
-POLDER_NODE void PolderRRBBlackFromR2(size_t s, ptrdiff_t P, const PetscScalar *c, PetscScalar *x, ptrdiff_t p)
+POLDER_BODY_INLINE void PolderRRBBlackFromR2(size_t s, ptrdiff_t P, const PetscScalar *c, PetscScalar *x, ptrdiff_t p)
 {
   X(RRB_R2D, p) = PolderRRBLess(X(RRB_R2D, p), VIA1(N, N, p) + VIA1(S, S, p + P) + VIA2(E, E, p) + VIA2(W, W, p + 1));
 }
 
 /* Lumps the couplings of r1 among themselves to the diagonal */
-POLDER_NODE void PolderRRBLumpR1(size_t s, ptrdiff_t P, PetscReal omega, PetscScalar *c, ptrdiff_t p)
+POLDER_BODY_INLINE void PolderRRBLumpR1(size_t s, ptrdiff_t P, PetscReal omega, PetscScalar *c, ptrdiff_t p)
 {
   C(RRB_R1D, p) = PolderRRBLess(C(RRB_R1D, p), omega * (VIA1(E, W, p) + VIA1(E, W, p - 1) + VIA2(N, S, p) + VIA2(N, S, p - P)));
 }
 
 /* Eliminates r1, whose pivots are inverted, from r2: entry u of a row of the next grid */
-POLDER_NODE void PolderRRBCoarse(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *const row[], PetscInt u)
+POLDER_BODY_INLINE void PolderRRBCoarse(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *const row[], PetscInt u)
 {
   row[RRB_C][u]  = PolderRRBLess(X(RRB_R2D, p), VIAR(NE, NE, p) + VIAR(SE, SE, p + P) + VIAR(SW, SW, p + P + 1) + VIAR(NW, NW, p + 1));
   row[RRB_E][u]  = -VIA2(E, W, p + 1) - VIAR(NW, NE, p + 1) - VIAR(SW, SE, p + P + 1);
@@ -315,7 +309,7 @@ POLDER_NODE void PolderRRBCoarse(size_t s, ptrdiff_t P, const PetscScalar *c, co
 }
 
 /* Without elimination of r1: entries of a row of r1, and of the row of r2 above it, with couplings E and N over two nodes */
-POLDER_NODE void PolderRRBSkewR1(size_t s, const PetscScalar *c, ptrdiff_t p, PetscScalar *const row[], PetscInt u)
+POLDER_BODY_INLINE void PolderRRBSkewR1(size_t s, const PetscScalar *c, ptrdiff_t p, PetscScalar *const row[], PetscInt u)
 {
   row[RRB_C][u]  = C(RRB_R1D, p);
   row[RRB_E][u]  = -VIA1(E, W, p);
@@ -324,7 +318,7 @@ POLDER_NODE void PolderRRBSkewR1(size_t s, const PetscScalar *c, ptrdiff_t p, Pe
   row[RRB_SE][u] = C(RRB_R1SE, p);
 }
 
-POLDER_NODE void PolderRRBSkewR2(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *const row[], PetscInt u)
+POLDER_BODY_INLINE void PolderRRBSkewR2(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *const row[], PetscInt u)
 {
   row[RRB_C][u]  = X(RRB_R2D, p);
   row[RRB_E][u]  = -VIA2(E, W, p + 1);
@@ -334,7 +328,7 @@ POLDER_NODE void PolderRRBSkewR2(size_t s, ptrdiff_t P, const PetscScalar *c, co
 }
 
 /* Scales couplings to entries of the factor */
-POLDER_NODE void PolderRRBScale(size_t s, PetscScalar *c, ptrdiff_t p)
+POLDER_BODY_INLINE void PolderRRBScale(size_t s, PetscScalar *c, ptrdiff_t p)
 {
   for (int f = 0; f < 4; ++f) {
     C(RRB_B1N + f, p) *= C(RRB_B1D, p);
@@ -344,13 +338,13 @@ POLDER_NODE void PolderRRBScale(size_t s, PetscScalar *c, ptrdiff_t p)
 }
 
 /* Is a finite where its value in single precision is not? */
-POLDER_NODE PetscBool PolderRRBOverflows(PetscScalar a, float single)
+POLDER_BODY_INLINE PetscBool PolderRRBOverflows(PetscScalar a, float single)
 {
   return (PetscBool)((PolderRRBAbs(a) <= PETSC_MAX_REAL) & !(PolderRRBAbs(single) <= FLT_MAX));
 }
 
 /* The largest power of two that is not above a; a >= 0 */
-POLDER_NODE PetscReal PolderRRBPower(PetscReal a)
+POLDER_BODY_INLINE PetscReal PolderRRBPower(PetscReal a)
 {
   const uint64_t exponent = (uint64_t)0x7ff << 52;
   uint64_t       bits;
@@ -367,7 +361,7 @@ POLDER_NODE PetscReal PolderRRBPower(PetscReal a)
   largest entry, and one large entry takes the remaining error of the sum. That entry is chosen such that equal nodes, and nodes that a reflection in the
   diagonal exchanges, stay equal: CG converges faster when multiple eigenvalues stay multiple.
 */
-POLDER_NODE int PolderRRBRoundFour(size_t s, int d, const PetscScalar *c, float *single, ptrdiff_t p)
+POLDER_BODY_INLINE int PolderRRBRoundFour(size_t s, int d, const PetscScalar *c, float *single, ptrdiff_t p)
 {
   const int         turn = d == RRB_B2D, f[4] = {d - 4 + turn, d - 2 + turn, d - 3 - turn, d - 1 - turn};
   const PetscScalar a0 = C(f[0], p), a1 = C(f[1], p), a2 = C(f[2], p), a3 = C(f[3], p), pivot = C(d, p);
@@ -389,7 +383,7 @@ POLDER_NODE int PolderRRBRoundFour(size_t s, int d, const PetscScalar *c, float 
   return (PolderRRBOverflows(most, left) | PolderRRBOverflows(pivot, rounded) | ((pivot != 0) & (rounded == 0))) ? RRB_SEEN_RANGE : 0;
 }
 
-POLDER_NODE int PolderRRBRound(size_t s, const PetscScalar *c, float *single, ptrdiff_t p)
+POLDER_BODY_INLINE int PolderRRBRound(size_t s, const PetscScalar *c, float *single, ptrdiff_t p)
 {
   return PolderRRBRoundFour(s, RRB_B1D, c, single, p) | PolderRRBRoundFour(s, RRB_B2D, c, single, p) | PolderRRBRoundFour(s, RRB_R1D, c, single, p);
 }

@@ -4,14 +4,8 @@
 #include "launcher.h"
 #include <stdint.h>
 
-#if defined(__CUDACC__)
-  #define POLDER_SHADOW static __host__ __device__ __forceinline__
-#else
-  #define POLDER_SHADOW static inline
-#endif
-
 /* A number in (-1, 1) that depends on nothing but its three arguments */
-POLDER_SHADOW PetscReal PolderShadowNumber(PetscInt seed, PetscInt column, PetscInt row)
+POLDER_BODY PetscReal PolderShadowNumber(PetscInt seed, PetscInt column, PetscInt row)
 {
   uint64_t h = (uint64_t)row * 0x9e3779b97f4a7c15u + (uint64_t)column * 0xc2b2ae3d27d4eb4fu + (uint64_t)seed * 0x165667b19e3779f9u;
 

@@ -5,18 +5,18 @@
 #include "rowseek.h"
 #include "skew.h"
 
-POLDER_PAIR PetscReal PolderSize(PetscReal a)
+POLDER_BODY PetscReal PolderSize(PetscReal a)
 {
   return a < 0 ? -a : a;
 }
 
-POLDER_PAIR PetscReal PolderLarger(PetscReal a, PetscReal b)
+POLDER_BODY PetscReal PolderLarger(PetscReal a, PetscReal b)
 {
   return a > b ? a : b;
 }
 
 /* The position of column c in row r, whose columns ascend, or -1 */
-POLDER_PAIR PetscInt PolderRowFind(PetscInt r, PetscInt c, const PolderRows *A)
+POLDER_BODY PetscInt PolderRowFind(PetscInt r, PetscInt c, const PolderRows *A)
 {
   const PetscInt end = A->i[r + 1], at = PolderRowSeek(A->j, A->i[r], end, c);
 
@@ -24,7 +24,7 @@ POLDER_PAIR PetscInt PolderRowFind(PetscInt r, PetscInt c, const PolderRows *A)
 }
 
 /* Row i of the symmetric part; is a partner missing? */
-POLDER_PAIR unsigned PolderSymmetricPartRow(PetscInt i, const PolderRows *A, const PetscReal sum[], PetscScalar s[], PetscReal mean[])
+POLDER_BODY unsigned PolderSymmetricPartRow(PetscInt i, const PolderRows *A, const PetscReal sum[], PetscScalar s[], PetscReal mean[])
 {
   unsigned  missing = 0;
   PetscReal more    = 0;
@@ -40,7 +40,7 @@ POLDER_PAIR unsigned PolderSymmetricPartRow(PetscInt i, const PolderRows *A, con
   return missing;
 }
 
-POLDER_PAIR void PolderSoftenRow(PetscInt i, const PolderRows *A, PetscReal factor, const PetscScalar soft[], PetscScalar c[])
+POLDER_BODY void PolderSoftenRow(PetscInt i, const PolderRows *A, PetscReal factor, const PetscScalar soft[], PetscScalar c[])
 {
   PetscInt  diagonal = -1;
   PetscReal change   = 0;
@@ -60,7 +60,7 @@ POLDER_PAIR void PolderSoftenRow(PetscInt i, const PolderRows *A, PetscReal fact
 }
 
 /* Bit 0: an entry of row i differs from its partner by more than rounding of the largest entry; bit 1: their ratio is large */
-POLDER_PAIR unsigned PolderSkewRow(PetscInt i, const PolderRows *A)
+POLDER_BODY unsigned PolderSkewRow(PetscInt i, const PolderRows *A)
 {
   PetscReal largest = 0, most = 0;
   unsigned  jumps = 0;

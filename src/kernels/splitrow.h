@@ -5,7 +5,7 @@
 #include "splitrows.h"
 
 /* Where row i is among those with off-process entries; -1: it has none */
-POLDER_LEVELROW PetscInt PolderSplitOuter(const PolderSplitRows *A, PetscInt i)
+POLDER_BODY PetscInt PolderSplitOuter(const PolderSplitRows *A, PetscInt i)
 {
   PetscInt low = 0, high = A->outer.n;
 
@@ -18,14 +18,14 @@ POLDER_LEVELROW PetscInt PolderSplitOuter(const PolderSplitRows *A, PetscInt i)
   return low < A->outer.n && A->outer.row[low] == i ? low : -1;
 }
 
-POLDER_LEVELROW PetscInt PolderSplitLength(const PolderSplitRows *A, PetscInt i)
+POLDER_BODY PetscInt PolderSplitLength(const PolderSplitRows *A, PetscInt i)
 {
   const PetscInt k = PolderSplitOuter(A, i);
 
   return A->own.i[i + 1] - A->own.i[i] + (k < 0 ? 0 : A->outer.ptr[k + 1] - A->outer.ptr[k]);
 }
 
-POLDER_LEVELROW void PolderSplitMerge(const PolderSplitRows *A, PetscInt i, const PetscInt start[], PetscReal col[], PetscScalar val[])
+POLDER_BODY void PolderSplitMerge(const PolderSplitRows *A, PetscInt i, const PetscInt start[], PetscReal col[], PetscScalar val[])
 {
   const PetscInt k = PolderSplitOuter(A, i), end = k < 0 ? 0 : A->outer.ptr[k + 1];
   PetscInt       b = k < 0 ? 0 : A->outer.ptr[k], at = start[i] - start[0];

@@ -20,7 +20,7 @@
   }
 
 /* The point of a row */
-POLDER_LEVELROW void PolderStarPoint(const PolderStarGrid *G, PetscInt row, PetscInt at[3])
+POLDER_BODY void PolderStarPoint(const PolderStarGrid *G, PetscInt row, PetscInt at[3])
 {
   const PetscInt line = row / G->n[0];
 
@@ -30,7 +30,7 @@ POLDER_LEVELROW void PolderStarPoint(const PolderStarGrid *G, PetscInt row, Pets
 }
 
 /* The neighbour of this point in direction k / 2, backward for an even k; -1: there is none */
-POLDER_LEVELROW PetscInt PolderStarNeighbour(const PolderStarGrid *G, const PetscInt at[3], PetscInt row, int k)
+POLDER_BODY PetscInt PolderStarNeighbour(const PolderStarGrid *G, const PetscInt at[3], PetscInt row, int k)
 {
   const int      d    = k / 2;
   const PetscInt step = d == 0 ? 1 : d == 1 ? G->n[0] : G->n[0] * G->n[1];
@@ -40,7 +40,7 @@ POLDER_LEVELROW PetscInt PolderStarNeighbour(const PolderStarGrid *G, const Pets
 }
 
 /* The number of entries of the star in all rows before this one */
-POLDER_LEVELROW PetscInt PolderStarBegin(const PolderStarGrid *G, PetscInt row)
+POLDER_BODY PetscInt PolderStarBegin(const PolderStarGrid *G, PetscInt row)
 {
   PetscInt stride = 1, missing = 0;
 
@@ -55,7 +55,7 @@ POLDER_LEVELROW PetscInt PolderStarBegin(const PolderStarGrid *G, PetscInt row)
 }
 
 /* The steps in each direction that lead `offset` rows on; PETSC_FALSE: they are beyond reach */
-POLDER_LEVELROW PetscBool PolderStarSteps(const PolderStarGrid *G, PetscInt offset, int step[3])
+POLDER_BODY PetscBool PolderStarSteps(const PolderStarGrid *G, PetscInt offset, int step[3])
 {
   const PetscInt stride[3] = {1, G->n[0], G->n[0] * G->n[1]};
 
@@ -69,7 +69,7 @@ POLDER_LEVELROW PetscBool PolderStarSteps(const PolderStarGrid *G, PetscInt offs
 }
 
 /* The columns of a row of the star, in global numbers; returns how many these are */
-POLDER_LEVELROW PetscInt PolderStarColumns(const PolderStarGrid *G, PetscInt row, PetscInt col[])
+POLDER_BODY PetscInt PolderStarColumns(const PolderStarGrid *G, PetscInt row, PetscInt col[])
 {
   const int order[POLDER_STAR_POINTS] = STAR_ORDER;
   PetscInt  n                         = 0, at[3];
@@ -89,7 +89,7 @@ typedef struct {
   PetscBool astray;
 } PolderStarRow;
 
-POLDER_LEVELROW void PolderStarEntry(const PolderStarGrid *G, const PetscInt at[3], PetscInt row, PetscInt col, PetscReal a, PolderStarRow *r)
+POLDER_BODY void PolderStarEntry(const PolderStarGrid *G, const PetscInt at[3], PetscInt row, PetscInt col, PetscReal a, PolderStarRow *r)
 {
   int step[3];
 
@@ -110,7 +110,7 @@ POLDER_LEVELROW void PolderStarEntry(const PolderStarGrid *G, const PetscInt at[
 }
 
 /* Clips what cannot be part of a star, and judges the row: bits POLDER_STAR_* */
-POLDER_LEVELROW unsigned PolderStarJudge(PolderStarRow *r)
+POLDER_BODY unsigned PolderStarJudge(PolderStarRow *r)
 {
   PetscReal largest = 0, K[3], first = 0, second = 0, all = 0;
   PetscBool unlike = (PetscBool)(r->sum < -STAR_NEGATIVE * r->diagonal);
@@ -140,8 +140,8 @@ POLDER_LEVELROW unsigned PolderStarJudge(PolderStarRow *r)
 }
 
 /* The parts of own row i, whose number in the matrix is `row`; returns bits POLDER_STAR_* */
-POLDER_LEVELROW unsigned PolderStarPartsRow(const PolderStarGrid *G, PetscInt first, PetscInt i, const PolderRows *A, const PolderRows *ghosts,
-                                            const PetscInt garray[], const PolderStarParts *P)
+POLDER_BODY unsigned PolderStarPartsRow(const PolderStarGrid *G, PetscInt first, PetscInt i, const PolderRows *A, const PolderRows *ghosts,
+                                        const PetscInt garray[], const PolderStarParts *P)
 {
   const PetscInt row = first + i;
   PolderStarRow  r   = {{0}, {0}, 0, 0, PETSC_FALSE};
@@ -160,8 +160,8 @@ POLDER_LEVELROW unsigned PolderStarPartsRow(const PolderStarGrid *G, PetscInt fi
 }
 
 /* The part of row j in a coupling */
-POLDER_LEVELROW PetscReal PolderStarPart(PetscInt j, int k, PetscInt first, PetscInt n, const PetscReal half[], PetscInt nthere, const PetscInt there[],
-                                         const PetscScalar beyond[])
+POLDER_BODY PetscReal PolderStarPart(PetscInt j, int k, PetscInt first, PetscInt n, const PetscReal half[], PetscInt nthere, const PetscInt there[],
+                                     const PetscScalar beyond[])
 {
   PetscInt low = 0, high = nthere;
 
@@ -176,8 +176,8 @@ POLDER_LEVELROW PetscReal PolderStarPart(PetscInt j, int k, PetscInt first, Pets
 }
 
 /* The values of own row i of the star, from position nz on */
-POLDER_LEVELROW void PolderStarValuesRow(const PolderStarGrid *G, PetscInt first, PetscInt n, PetscInt i, const PolderStarParts *P, PetscInt nthere,
-                                         const PetscInt there[], const PetscScalar beyond[], PetscInt nz, PetscScalar val[])
+POLDER_BODY void PolderStarValuesRow(const PolderStarGrid *G, PetscInt first, PetscInt n, PetscInt i, const PolderStarParts *P, PetscInt nthere,
+                                     const PetscInt there[], const PetscScalar beyond[], PetscInt nz, PetscScalar val[])
 {
   const int order[POLDER_STAR_POINTS] = STAR_ORDER;
   PetscReal diagonal                  = P->sum[i];
@@ -200,15 +200,15 @@ POLDER_LEVELROW void PolderStarValuesRow(const PolderStarGrid *G, PetscInt first
   val[main] = diagonal;
 }
 
-POLDER_LEVELROW void PolderStarEdge(PetscInt k, const PolderPlanes *at, int d, const PetscReal half[], PetscScalar edge[])
+POLDER_BODY void PolderStarEdge(PetscInt k, const PolderPlanes *at, int d, const PetscReal half[], PetscScalar edge[])
 {
   const PetscInt i = PolderPlanesRow(k, at);
 
   edge[i] = half[6 * (size_t)i + 2 * d + (k >= at->below)];
 }
 
-POLDER_LEVELROW void PolderStarAcrossEntry(PetscInt k, const PolderPlanes *at, const PolderStarGrid *own, const PetscScalar edge[], const PetscScalar beyond[],
-                                           const PetscInt ptr[], PetscScalar outer[], PetscScalar val[])
+POLDER_BODY void PolderStarAcrossEntry(PetscInt k, const PolderPlanes *at, const PolderStarGrid *own, const PetscScalar edge[], const PetscScalar beyond[],
+                                       const PetscInt ptr[], PetscScalar outer[], PetscScalar val[])
 {
   const PetscInt    i = PolderPlanesRow(k, at);
   const PetscScalar a = 0.5 * (edge[i] + beyond[k]);

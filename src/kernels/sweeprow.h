@@ -1,13 +1,8 @@
 /* Row bodies of the sweeps by levels that host and device share. */
 #pragma once
 
+#include "launcher.h"
 #include "views.h"
-
-#if defined(__CUDACC__)
-  #define POLDER_SWEEP static __host__ __device__ __forceinline__
-#else
-  #define POLDER_SWEEP static inline
-#endif
 
 /* Entry k of the row at place p is at start[p / 32] + 32 k + p % 32 */
 #define POLDER_SWEEP_SLICE 32
@@ -31,7 +26,7 @@ typedef struct {
   PetscInt    *where;    /* host, while rows are eliminated: a zero for each row, and again afterwards; else NULL */
 } PolderSweep;
 
-POLDER_SWEEP PetscInt PolderSweepSlices(PetscInt n)
+POLDER_BODY PetscInt PolderSweepSlices(PetscInt n)
 {
   return (n + POLDER_SWEEP_SLICE - 1) / POLDER_SWEEP_SLICE;
 }
@@ -44,7 +39,7 @@ typedef struct {
 } PolderSweepEntries;
 
 /* The entries of row i in each triangle */
-POLDER_SWEEP void PolderSweepCount(const PolderSweepEntries *E, PetscInt n, PetscInt i, PetscInt count[2])
+POLDER_BODY void PolderSweepCount(const PolderSweepEntries *E, PetscInt n, PetscInt i, PetscInt count[2])
 {
   const PetscInt own = E->level[i];
 
@@ -60,7 +55,7 @@ POLDER_SWEEP void PolderSweepCount(const PolderSweepEntries *E, PetscInt n, Pets
 }
 
 /* The columns of the row at place p */
-POLDER_SWEEP void PolderSweepColumns(const PolderSweepEntries *E, const PolderSweep *S, PetscInt p)
+POLDER_BODY void PolderSweepColumns(const PolderSweepEntries *E, const PolderSweep *S, PetscInt p)
 {
   const PetscInt i = S->row[p], own = E->level[i], slice = p / POLDER_SWEEP_SLICE;
   const PetscInt first[2] = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
@@ -91,7 +86,7 @@ POLDER_SWEEP void PolderSweepColumns(const PolderSweepEntries *E, const PolderSw
 
 /* Puts the value of column j into the row at place p; *e: where it probably belongs, and then the entry behind it. PETSC_FALSE: the triangle has no such
    column */
-POLDER_SWEEP PetscBool PolderSweepPut(const PolderSweep *S, int triangle, PetscInt p, PetscInt j, PetscScalar value, PetscInt *e)
+POLDER_BODY PetscBool PolderSweepPut(const PolderSweep *S, int triangle, PetscInt p, PetscInt j, PetscScalar value, PetscInt *e)
 {
   const PetscInt slice = p / POLDER_SWEEP_SLICE, first = S->start[triangle][slice] + p % POLDER_SWEEP_SLICE, end = S->start[triangle][slice + 1];
 
@@ -115,7 +110,7 @@ POLDER_SWEEP PetscBool PolderSweepPut(const PolderSweep *S, int triangle, PetscI
 }
 
 /* The values of row i, which is at place p, from its own rows by where[], whose other entries are out of the range of this row */
-POLDER_SWEEP void PolderSweepLookUp(const PolderSweep *S, PetscInt i, PetscInt p, const PolderRows *own)
+POLDER_BODY void PolderSweepLookUp(const PolderSweep *S, PetscInt i, PetscInt p, const PolderRows *own)
 {
   const PetscInt slice = p / POLDER_SWEEP_SLICE, begin = own->i[i], end = own->i[i + 1];
 
@@ -131,7 +126,7 @@ POLDER_SWEEP void PolderSweepLookUp(const PolderSweep *S, PetscInt i, PetscInt p
 }
 
 /* The same by searches */
-POLDER_SWEEP void PolderSweepSearch(const PolderSweep *S, PetscInt i, PetscInt p, const PolderRows *own)
+POLDER_BODY void PolderSweepSearch(const PolderSweep *S, PetscInt i, PetscInt p, const PolderRows *own)
 {
   const PetscInt slice    = p / POLDER_SWEEP_SLICE;
   PetscInt       at[2]    = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
@@ -150,7 +145,7 @@ POLDER_SWEEP void PolderSweepSearch(const PolderSweep *S, PetscInt i, PetscInt p
 }
 
 /* The values of the row at place p from those of the matrix; entries that it does not have are zero */
-POLDER_SWEEP void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const PolderRows *own, const PolderRows *ghosts)
+POLDER_BODY void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const PolderRows *own, const PolderRows *ghosts)
 {
   const PetscInt i = S->row[p], slice = p / POLDER_SWEEP_SLICE;
   PetscInt       at[2] = {S->start[0][slice] + p % POLDER_SWEEP_SLICE, S->start[1][slice] + p % POLDER_SWEEP_SLICE};
@@ -163,7 +158,7 @@ POLDER_SWEEP void PolderSweepValuesRow(const PolderSweep *S, PetscInt p, const P
 }
 
 /* The sum of the entries of a triangle times x, at place p */
-POLDER_SWEEP PetscScalar PolderSweepSum(const PolderSweep *S, int triangle, PetscInt p, const PetscScalar x[])
+POLDER_BODY PetscScalar PolderSweepSum(const PolderSweep *S, int triangle, PetscInt p, const PetscScalar x[])
 {
   const PetscInt slice = p / POLDER_SWEEP_SLICE, end = S->start[triangle][slice + 1];
   PetscScalar    sum = 0;
@@ -173,7 +168,7 @@ POLDER_SWEEP PetscScalar PolderSweepSum(const PolderSweep *S, int triangle, Pets
 }
 
 /* Moves e, an entry of the row at place p in triangle *t, on to the first entry whose place is not below `place`; PETSC_FALSE: it is not at that place */
-POLDER_SWEEP PetscBool PolderSweepSeek(const PolderSweep *S, PetscInt p, PetscInt place, int *t, PetscInt *e)
+POLDER_BODY PetscBool PolderSweepSeek(const PolderSweep *S, PetscInt p, PetscInt place, int *t, PetscInt *e)
 {
   const PetscInt slice = p / POLDER_SWEEP_SLICE;
 
@@ -195,7 +190,7 @@ POLDER_SWEEP PetscBool PolderSweepSeek(const PolderSweep *S, PetscInt p, PetscIn
 }
 
 /* Tells where[] the entries of the row at place p, or makes it zero again */
-POLDER_SWEEP void PolderSweepMark(const PolderSweep *S, PetscInt p, PetscBool set)
+POLDER_BODY void PolderSweepMark(const PolderSweep *S, PetscInt p, PetscBool set)
 {
   const PetscInt slice = p / POLDER_SWEEP_SLICE;
 
@@ -208,7 +203,7 @@ POLDER_SWEEP void PolderSweepMark(const PolderSweep *S, PetscInt p, PetscBool se
 
 /* Subtracts a multiple of the row at place q from the row at place p, whose entry `at` is that in column q and whose diagonal entry is *d. The entries of both
    rows ascend by places */
-POLDER_SWEEP void PolderSweepEliminate(const PolderSweep *S, PetscInt p, PetscInt q, PetscInt at, PetscReal omega, PetscScalar *d)
+POLDER_BODY void PolderSweepEliminate(const PolderSweep *S, PetscInt p, PetscInt q, PetscInt at, PetscReal omega, PetscScalar *d)
 {
   const PetscInt    slice = q / POLDER_SWEEP_SLICE, *start = S->start[POLDER_SWEEP_UPPER];
   const PetscScalar factor = S->val[at] * S->val[S->nz + q];
@@ -233,7 +228,7 @@ POLDER_SWEEP void PolderSweepEliminate(const PolderSweep *S, PetscInt p, PetscIn
 }
 
 /* The factors of the row at place p; PETSC_FALSE when its pivot is not positive */
-POLDER_SWEEP PetscBool PolderSweepFactorRow(const PolderSweep *S, PetscInt p, PetscInt eliminate, PetscReal omega)
+POLDER_BODY PetscBool PolderSweepFactorRow(const PolderSweep *S, PetscInt p, PetscInt eliminate, PetscReal omega)
 {
   const PetscInt    slice = p / POLDER_SWEEP_SLICE, *start = S->start[POLDER_SWEEP_LOWER];
   const PetscScalar diagonal = S->val[S->nz + p];
