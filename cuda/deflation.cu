@@ -74,12 +74,7 @@ static __global__ void __launch_bounds__(1024) PolderSegmentsFirstKernel(PetscIn
     PetscInt       own = 0, sum;
 
     if (k < nlabel) own = start[k + 1] > start[k] ? (start[k + 1] - start[k] + length - 1) / length : 1;
-    sum = own;
-    for (int o = 1; o < 32; o *= 2) {
-      const PetscInt left = __shfl_up_sync(0xffffffffu, sum, o);
-
-      if (lane >= o) sum += left;
-    }
+    sum = PolderWarpUntil(own);
     if (lane == 31) warp[w] = sum;
     __syncthreads();
     for (int v = 0; v < w; ++v) sum += warp[v];

@@ -117,9 +117,21 @@ struct PolderReduceScratch {
 };
 
 /* The sum over a warp in a fixed order, returned in all of its threads */
-static __device__ __forceinline__ PetscScalar PolderWarpSum(PetscScalar v)
+template <class V>
+static __device__ __forceinline__ V PolderWarpSum(V v)
 {
   for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(0xffffffffu, v, o);
+  return v;
+}
+
+/* The sum over the threads of a warp up to this one, itself included */
+static __device__ __forceinline__ PetscInt PolderWarpUntil(PetscInt v)
+{
+  for (int o = 1; o < 32; o *= 2) {
+    const PetscInt before = __shfl_up_sync(0xffffffffu, v, o);
+
+    if (threadIdx.x % 32 >= o) v += before;
+  }
   return v;
 }
 

@@ -27,29 +27,16 @@ struct PolderWarpRows {
   }
 };
 
-/* The sum over the lanes of a warp, in all of them */
-static __device__ __forceinline__ PetscInt PolderWarpSum(PetscInt value)
-{
-  for (int o = 16; o > 0; o /= 2) value += __shfl_xor_sync(0xffffffffu, value, o);
-  return value;
-}
-
 /* The sum of the values of all warps before that of this thread, each warp having the same one in all lanes; *all: of all warps. The whole block calls it */
 static __device__ __forceinline__ PetscInt PolderWarpsBefore(PetscInt value, PetscInt *all)
 {
   __shared__ PetscInt part[POLDER_ONEBLOCK_WARPS];
-  const int           lane = threadIdx.x % 32;
   PetscInt            sum;
 
   __syncthreads(); // who called it before has read
-  if (lane == 0) part[threadIdx.x / 32] = value;
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
   __syncthreads();
-  sum = part[lane];
-  for (int o = 1; o < 32; o *= 2) {
-    const PetscInt other = __shfl_up_sync(0xffffffffu, sum, o);
-
-    if (lane >= o) sum += other;
-  }
+  sum  = PolderWarpUntil(part[threadIdx.x % 32]);
   *all = __shfl_sync(0xffffffffu, sum, 31);
   return __shfl_sync(0xffffffffu, sum, threadIdx.x / 32) - value;
 }
@@ -92,14 +79,8 @@ static __device__ __forceinline__ PetscInt PolderBlockSum(PetscInt n, Value valu
   for (PetscInt i = rows.first + lane; i < rows.end; i += 32) sum += i < n ? value(i) : 0;
   sum = PolderWarpsBefore(PolderWarpSum(sum), &all);
   for (PetscInt i = rows.first + lane; i < rows.end; i += 32) {
-    const PetscInt own   = i < n ? value(i) : 0;
-    PetscInt       until = own;
+    const PetscInt own = i < n ? value(i) : 0, until = PolderWarpUntil(own);
 
-    for (int o = 1; o < 32; o *= 2) {
-      const PetscInt other = __shfl_up_sync(0xffffffffu, until, o);
-
-      if (lane >= o) until += other;
-    }
     if (i < n) body(i, sum + until - own);
     sum += __shfl_sync(0xffffffffu, until, 31);
   }

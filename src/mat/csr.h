@@ -69,6 +69,15 @@ static inline PetscErrorCode PolderCSRListRows(PetscInt m, const PetscInt ai[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are these first, first + 1, ...? The loop has no exit, so that it works on whole vectors */
+static inline PetscBool PolderConsecutive(PetscInt n, PetscInt first, const PetscInt i[])
+{
+  PetscInt other = 0;
+
+  for (PetscInt k = 0; k < n; ++k) other |= i[k] ^ (first + k);
+  return (PetscBool)!other;
+}
+
 /* The first of the rows i + 1, ..., end - 1 whose columns are not those of the row before moved by one; end: there is none */
 static inline PetscInt PolderCSRNextUnlike(const PetscInt ai[], const PetscInt aj[], PetscInt i, PetscInt end)
 {

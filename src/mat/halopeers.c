@@ -1,5 +1,6 @@
 /* A halo whose processes store values directly into each other's device memory; sets up the lists, buffers and addresses of kernels/peers.h. */
 #include "halopeers.h"
+#include "csr.h"
 
 enum {
   FORWARD,  /* owned values to ghosts */
@@ -132,15 +133,6 @@ static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, PolderHaloLi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are these first, first + 1, ...? A loop without an exit, which is that of whole vectors */
-static PetscBool PolderHaloAscend_Private(PetscInt n, PetscInt first, const PetscInt i[])
-{
-  PetscInt other = 0;
-
-  for (PetscInt k = 0; k < n; ++k) other |= i[k] ^ (first + k);
-  return (PetscBool)!other;
-}
-
 /* Kernels may send what they compute when each neighbour gets consecutive rows */
 static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderHaloSide *side, const PetscMPIInt rank[], const PolderAddress theirs[])
 {
@@ -154,7 +146,7 @@ static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderHalo
       if (side->rank[s] != rank[k]) continue;
       sends->first[k] = side->idx[side->ptr[s]];
       sends->count[k] = side->ptr[s + 1] - side->ptr[s];
-      if (!PolderHaloAscend_Private(sends->count[k], sends->first[k], side->idx + side->ptr[s])) return;
+      if (!PolderConsecutive(sends->count[k], sends->first[k], side->idx + side->ptr[s])) return;
     }
     sends->there[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].value[FORWARD]);
     sends->token[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].token[FORWARD]);
@@ -188,7 +180,7 @@ PetscErrorCode PolderHaloPeersCreate(const PolderHaloGraph *graph, int width, Po
   PetscCall(PolderHaloPeersList_Private(&lists, n, rank, &side[FORWARD], sendptr, &h->at[FORWARD].sendptr, &h->at[FORWARD].sendidx, &h->at[FORWARD].mostsent));
   PetscCall(
     PolderHaloPeersList_Private(&lists, n, rank, &side[BACKWARD], recvptr, &h->at[FORWARD].recvptr, &h->at[FORWARD].recvidx, &h->at[FORWARD].mostreceived));
-  h->inorder = (PetscBool)(!side[BACKWARD].n || PolderHaloAscend_Private(side[BACKWARD].ptr[side[BACKWARD].n], 0, side[BACKWARD].idx));
+  h->inorder = (PetscBool)(!side[BACKWARD].n || PolderConsecutive(side[BACKWARD].ptr[side[BACKWARD].n], 0, side[BACKWARD].idx));
   for (PolderRankCount s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
   for (int d = 0; d < DIRECTIONS; ++d) {
     h->at[d].width    = width;

@@ -514,7 +514,7 @@ PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *, PetscInt l);
 /* pamgplanes.c: off-process entries of planes */
 /* Finds out whether those of the first level are, given their pattern, and makes their lists */
 PETSC_INTERN PetscErrorCode PCPAMGFindPlanes(PamgLevel *, const PetscInt bi[], const PetscInt bj[]);
-/* They are these: makes their lists */
+/* Those of a level are these: makes their lists on the device, with room for values */
 PETSC_INTERN PetscErrorCode PCPAMGTakePlanes(PamgLevel *, const PolderPlanes *);
 /* Are those of level L, whose boxes are known, and of the next one, as far as this process can tell? */
 PETSC_INTERN PetscErrorCode PCPAMGKnowsLists(const PC_PAMG *, const PamgLevel *L, PetscBool *knows);

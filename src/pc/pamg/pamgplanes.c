@@ -8,22 +8,21 @@
 /* Are the off-process entries of the matrix such, given how many ghosts belong to processes before this one? */
 static PetscBool PamgArePlanes(const PolderCSR *csr, const PetscInt bi[], const PetscInt bj[], PetscInt below)
 {
-  const PetscInt *ghost = csr->garray, m = csr->m, first = csr->rstart, from = m - (csr->nghost - below);
-  PetscInt        other = 0; // loops without an exit are those of whole vectors
+  const PetscInt *ghost = csr->garray, m = csr->m, first = csr->rstart, above = csr->nghost - below, from = m - above;
 
-  if (below > from || bi[m] != csr->nghost || bi[below] != below || bi[from] != below) return PETSC_FALSE;
-  for (PetscInt k = 0; k < below; ++k) other |= (bi[k] ^ k) | (bj[k] ^ k) | (ghost[k] ^ (first - below + k));
-  for (PetscInt k = below; k < csr->nghost; ++k) other |= (bi[from + k - below] ^ k) | (bj[k] ^ k) | (ghost[k] ^ (first + m + k - below));
-  return (PetscBool)!other;
+  if (below > from) return PETSC_FALSE;
+  return (PetscBool)(PolderConsecutive(below + 1, 0, bi) && PolderConsecutive(above + 1, below, bi + from) && PolderConsecutive(csr->nghost, 0, bj) &&
+                     PolderConsecutive(below, first - below, ghost) && PolderConsecutive(above, first + m, ghost + below));
 }
 
-/* The lists of O->at on the device, with room for values */
-static PetscErrorCode PamgMakePlanes(PamgOuter *O)
+PetscErrorCode PCPAMGTakePlanes(PamgLevel *L, const PolderPlanes *at)
 {
+  PamgOuter        *O = &L->outer;
   PolderSparseRows *D = &O->rows_d;
   PolderStream      stream;
 
   PetscFunctionBegin;
+  O->at     = *at;
   O->planes = PETSC_TRUE;
   O->rows.n = O->rows.nz = D->n = D->nz = O->at.below + O->at.above;
   PetscCall(PolderDeviceGetStream(&stream));
@@ -32,14 +31,6 @@ static PetscErrorCode PamgMakePlanes(PamgOuter *O)
   PetscCall(PolderDeviceMalloc(sizeof(*D->col) * (size_t)D->n, &D->col));
   PetscCall(PolderDeviceMalloc(sizeof(*D->val) * (size_t)D->n, &D->val));
   PolderLaunch(PolderPlanesEntries_CUDA(&O->at, D, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCPAMGTakePlanes(PamgLevel *L, const PolderPlanes *at)
-{
-  PetscFunctionBegin;
-  L->outer.at = *at;
-  PetscCall(PamgMakePlanes(&L->outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,8 +103,7 @@ PetscErrorCode PCPAMGPlanesCoarse(PC_PAMG *pamg, PetscInt l, PetscBool gather)
 
   PetscFunctionBegin;
   PetscCall(PamgPlanesBoxes(pamg, L, &next));
-  C->outer.at = next;
-  PetscCall(PamgMakePlanes(&C->outer));
+  PetscCall(PCPAMGTakePlanes(C, &next));
   C->nghost = C->outer.rows.n;
   C->rstart = L->border.first;
   PetscCall(PetscMalloc1(C->nghost, &C->garray));
