@@ -406,7 +406,7 @@ static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
   PetscCall(GetTyped(table));
   B      = table->B;
   values = table->values;
-  PetscCall(VecDuplicate(b, &x));
+  PetscCall(MatCreateVecs(B, &x, NULL));
   for (PetscInt k = warm ? -1 : 0; k < repeats; ++k) {
     PetscCall(CreateSolver(B, &ksp));
     PetscCall(VecSet(x, 0));

@@ -15,6 +15,10 @@
 #define ILU_GRID 65535
 /* Entries of a row of the next level that a thread loads while it waits for this one */
 #define ILU_AHEAD 4
+/* The least threads of a block in a solve, if it has a level so wide */
+#define ILU_LEAST 96
+/* Entries of the right-hand side and of the solution that a thread has on their way at a time */
+#define ILU_BATCH 8
 /* A warp shares a row that is stored apart and has so many entries beyond these */
 #define ILU_LONG 64
 
@@ -22,6 +26,14 @@
 static unsigned int IluThreads(const PolderIlu *ilu)
 {
   return (unsigned int)PetscMin((PetscInt)ILU_THREADS, PetscMax((PetscInt)32, (ilu->widest + 31) / 32 * 32));
+}
+
+/* The same for a solve, but no more than let all blocks run at once: a multiprocessor has registers for ILU_THREADS threads */
+static unsigned int IluSolveThreads(const PolderIlu *ilu)
+{
+  const PetscInt multi = PolderMultiprocessors(), blocks = (ilu->nblock + multi - 1) / multi, most = ILU_THREADS / blocks / 32 * 32;
+
+  return PetscMin(IluThreads(ilu), (unsigned int)PetscMax((PetscInt)ILU_LEAST, most));
 }
 
 static bool IluByLevels(const PolderIlu *ilu)
@@ -235,34 +247,43 @@ int PolderIluPack_CUDA(const PolderIlu *ilu, const PetscScalar val[], const Pold
 
 /* ------------------------------------------------ solves ------------------------------------------------ */
 
-/* The first entries of a row, loaded before they are needed. APART: some slices have their rows one after the other. Where none has, the step is known, and a
-   solve takes half of the time */
+/* A row and its first entries, loaded before they are needed; i < 0: none. APART: some slices have their rows one after the other. Where none has, the step
+   is known, and a solve takes half of the time */
 template <class V, bool APART>
 struct IluAhead {
-  PetscInt p, end, stride, col[ILU_AHEAD];
+  PetscInt i, p, end, stride, col[ILU_AHEAD];
   V        val[ILU_AHEAD], inverse;
 
   __device__ __forceinline__ PetscInt step(void) const { return APART ? stride : POLDER_ILU_SLICE; }
 };
 
-/* Row i of triangle T, if i < end */
+/* Row i of triangle T, if i < end, and where its entries are; IluLoad() does what would wait for that */
 template <int T, class V, bool APART>
-static __device__ __forceinline__ void IluLoad(const PolderIlu &ilu, const V *__restrict__ val, PetscInt i, PetscInt end, IluAhead<V, APART> *a)
+static __device__ __forceinline__ void IluFind(const PolderIlu &ilu, PetscInt i, PetscInt end, IluAhead<V, APART> *a)
 {
-  if (i >= end) return;
+  a->i = i < end ? i : -1;
   if constexpr (APART) {
-    const PolderIluSpan row = PolderIluSpanOf(&ilu, T, i);
+    const PolderIluSpan row = i < end ? PolderIluSpanOf(&ilu, T, i) : PolderIluSpan{0, 0, 1};
 
     a->p      = row.p;
     a->end    = row.end;
     a->stride = row.step;
   } else {
-    const PetscInt s = i / POLDER_ILU_SLICE;
+    const PetscInt *slice = ilu.start[T] + (unsigned int)(i < end ? i : 0) / POLDER_ILU_SLICE;
 
-    a->p   = __ldg(ilu.start[T] + s) + i % POLDER_ILU_SLICE;
-    a->end = __ldg(ilu.start[T] + s + 1);
+    a->p   = __ldg(slice);
+    a->end = __ldg(slice + 1);
   }
-  if (T) a->inverse = __ldg(val + ilu.nz + i);
+}
+
+template <int T, class V, bool APART>
+static __device__ __forceinline__ void IluLoad(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V, APART> *a)
+{
+  if (!APART) {
+    a->p += a->i & (POLDER_ILU_SLICE - 1);
+    if (a->i < 0) a->end = a->p;
+  }
+  if (T && a->i >= 0) a->inverse = __ldg(val + ilu.nz + a->i);
 #pragma unroll
   for (int k = 0; k < ILU_AHEAD; ++k) {
     if (a->p + k * a->step() < a->end) {
@@ -288,14 +309,14 @@ static __device__ __forceinline__ double IluRow(const PolderIlu &ilu, const V *_
   return sum;
 }
 
-/* N x of this lane's row beyond the entries that were loaded, if `active` and the row is long, which then ends there. The lanes of a warp share such rows */
+/* N x of this lane's row beyond the entries that were loaded, if the row is long, which then ends there. The lanes of a warp share such rows */
 template <class V>
-static __device__ __forceinline__ double IluShare(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V, true> *a, bool active, const PetscScalar *x)
+static __device__ __forceinline__ double IluShare(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V, true> *a, const PetscScalar *x)
 {
   const unsigned int all   = 0xffffffffu;
   const int          lane  = (int)threadIdx.x % 32;
   const PetscInt     first = a->p + ILU_AHEAD;
-  const bool         far   = active && a->step() == 1 && a->end - first >= ILU_LONG;
+  const bool         far   = a->i >= 0 && a->step() == 1 && a->end - first >= ILU_LONG;
   double             own   = 0;
 
   for (unsigned int left = __ballot_sync(all, far); left; left &= left - 1) {
@@ -311,71 +332,128 @@ static __device__ __forceinline__ double IluShare(const PolderIlu &ilu, const V 
   return own;
 }
 
-/* IluRow() of an `active` lane's row; all lanes of a warp, whose rows are of the same block, call it */
+/* y_i = IluRow() of a lane's row, if it has one; all lanes of a warp, whose rows are of the same block, call it. c, x, y: of the rows from r0 on */
 template <int T, class V, bool APART>
-static __device__ __forceinline__ void IluStep(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V, APART> *a, bool active, const PetscScalar *c,
+static __device__ __forceinline__ void IluStep(const PolderIlu &ilu, const V *__restrict__ val, IluAhead<V, APART> *a, PetscInt r0, const PetscScalar *c,
                                                const PetscScalar *x, PetscScalar *y)
 {
   double tail = 0;
 
-  if constexpr (APART) tail = IluShare(ilu, val, a, active, x);
-  if (active) *y = IluRow<T>(ilu, val, *a, *c, x) - tail;
+  if constexpr (APART) tail = IluShare(ilu, val, a, x);
+  if (a->i >= 0) y[a->i - r0] = IluRow<T>(ilu, val, *a, c[a->i - r0], x) - tail;
+}
+
+/* What a warp solves for at a time: up to 32 rows of a level, from row base on and below row end. Levels are counted in the order of the sweep */
+struct IluTurn {
+  PetscInt level, base, end;
+};
+
+/* The next turn of this warp; level >= nlevel: there is none. edge[0 .. nlevel]: where the levels of the block begin */
+template <int T>
+static __device__ __forceinline__ void IluNext(const PetscInt *edge, PetscInt nlevel, IluTurn *t)
+{
+  t->base += (PetscInt)blockDim.x;
+  while (t->base >= t->end && ++t->level < nlevel) {
+    const PetscInt l = T ? nlevel - 1 - t->level : t->level;
+
+    t->base = edge[l] + (PetscInt)threadIdx.x / 32 * 32;
+    t->end  = edge[l + 1];
+  }
 }
 
 /*
-  x <- T^-1 x (T = 1: T^-1 D^-1 x) for block b, level after level; the upper triangle begins with the last one. edge[k] and edge[k + 1] enclose the rows of
-  level k in this order, and are loaded in time for the entries of its rows.
+  x <- T^-1 x (T = 1: T^-1 D^-1 x) for block b, level after level. While a warp takes its turn, the entries of the next one are on their way, and where those of
+  the one after it are. A warp that has no rows in a level goes on to the next
 */
 template <bool APART, int T, class V>
-static __device__ void IluSweep(const PolderIlu &ilu, const V *__restrict__ val, PetscInt b, PetscScalar *x)
+static __device__ void IluSweep(const PolderIlu &ilu, const V *__restrict__ val, PetscInt b, const PetscInt *edge, PetscScalar *x)
 {
-  const PetscInt     r0 = ilu.row[b], nlevel = ilu.level[b + 1] - ilu.level[b], me = (PetscInt)threadIdx.x, step = T ? -1 : 1;
-  const PetscInt    *first   = ilu.first + (T ? ilu.level[b + 1] : ilu.level[b]);
-  PetscInt           edge[4] = {first[0], nlevel > 0 ? first[step] : 0, nlevel > 1 ? first[2 * step] : 0, 0};
-  IluAhead<V, APART> next    = {};
+  const PetscInt     r0 = ilu.row[b], nlevel = ilu.level[b + 1] - ilu.level[b], lane = (PetscInt)threadIdx.x % 32;
+  IluTurn            turn = {-1, 0, 0};
+  IluAhead<V, APART> next, found;
+  PetscInt           level;
 
-  if (nlevel) IluLoad<T>(ilu, val, edge[T] + me, edge[1 - T], &next);
+  IluNext<T>(edge, nlevel, &turn);
+  IluFind<T>(ilu, turn.base + lane, turn.end, &next);
+  IluLoad<T>(ilu, val, &next);
+  level = turn.level;
+  IluNext<T>(edge, nlevel, &turn);
+  IluFind<T>(ilu, turn.base + lane, turn.end, &found);
   for (PetscInt l = 0; l < nlevel; ++l) {
-    IluAhead<V, APART> now = next;
-    const PetscInt     i0 = edge[T], i1 = edge[1 - T], mine = i0 + me - r0;
+    while (level == l) {
+      IluAhead<V, APART> now = next;
 
-    if (l + 3 <= nlevel) edge[3] = first[(l + 3) * step];
-    if (l + 1 < nlevel) IluLoad<T>(ilu, val, edge[1 + T] + me, edge[2 - T], &next);
-    IluStep<T>(ilu, val, &now, i0 + me < i1, x + mine, x, x + mine);
-    for (PetscInt i = i0 + (PetscInt)blockDim.x; i < i1; i += (PetscInt)blockDim.x) {
-      IluAhead<V, APART> other;
-      PetscScalar       *y = x + (i + me - r0);
-
-      IluLoad<T>(ilu, val, i + me, i1, &other);
-      IluStep<T>(ilu, val, &other, i + me < i1, y, x, y);
+      next = found;
+      IluLoad<T>(ilu, val, &next);
+      level = turn.level;
+      IluNext<T>(edge, nlevel, &turn);
+      IluFind<T>(ilu, turn.base + lane, turn.end, &found);
+      IluStep<T>(ilu, val, &now, r0, x, x, x);
     }
-    edge[0] = edge[1];
-    edge[1] = edge[2];
-    edge[2] = edge[3];
     __syncthreads();
   }
 }
 
-static __device__ __forceinline__ void IluWrite(const PolderIluVectors &v, PetscInt i, PetscScalar x)
+/* x <- the right-hand side of the rows from r0 to r1. A thread has several entries on their way at a time */
+static __device__ void IluReadBlock(const PolderIluVectors &v, PetscInt r0, PetscInt r1, PetscScalar *x)
 {
-  if (!v.to) v.x[i] = x;
-  else if (v.to[i] >= 0) v.z[v.to[i]] = x;
+  const PetscInt threads = (PetscInt)blockDim.x;
+
+  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += ILU_BATCH * threads) {
+    PetscInt    from[ILU_BATCH], number[ILU_BATCH];
+    PetscScalar value[ILU_BATCH];
+
+#pragma unroll
+    for (int k = 0; k < ILU_BATCH; ++k) {
+      from[k]   = i + k * threads < r1 ? __ldg(v.from + i + k * threads) : -1;
+      number[k] = i + k * threads < r1 ? __ldg(v.number + i + k * threads) : r0;
+    }
+#pragma unroll
+    for (int k = 0; k < ILU_BATCH; ++k) value[k] = from[k] >= 0 ? PolderIluEntry(&v, from[k]) : 0;
+#pragma unroll
+    for (int k = 0; k < ILU_BATCH; ++k) {
+      if (from[k] >= 0) x[number[k] - r0] = value[k];
+    }
+  }
 }
 
-/* SHARED: x of the block is in shared memory */
+/* The entries of the solution that the rows from r0 to r1 write <- x */
+static __device__ void IluWriteBlock(const PolderIluVectors &v, PetscInt r0, PetscInt r1, const PetscScalar *x)
+{
+  const PetscInt threads = (PetscInt)blockDim.x;
+
+  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += ILU_BATCH * threads) {
+    PetscInt to[ILU_BATCH], number[ILU_BATCH];
+
+#pragma unroll
+    for (int k = 0; k < ILU_BATCH; ++k) {
+      to[k]     = i + k * threads < r1 ? __ldg(v.to + i + k * threads) : -1;
+      number[k] = i + k * threads < r1 ? __ldg(v.number + i + k * threads) : r0;
+    }
+#pragma unroll
+    for (int k = 0; k < ILU_BATCH; ++k) {
+      if (to[k] >= 0) v.z[to[k]] = x[number[k] - r0];
+    }
+  }
+}
+
+/* SHARED: x of the block is in shared memory, and so is where its levels begin */
 template <class V, bool SHARED, bool APART>
 static __global__ void __launch_bounds__(ILU_THREADS) PolderIluSolveKernel(const PolderIlu ilu, const V *__restrict__ val, const PolderIluVectors v)
 {
   extern __shared__ PetscScalar shared[];
-  const PetscInt                b = (PetscInt)blockIdx.x, r0 = ilu.row[b], r1 = ilu.row[b + 1];
-  PetscScalar                  *x = SHARED ? shared : v.x + r0;
+  const PetscInt                b = (PetscInt)blockIdx.x, r0 = ilu.row[b], r1 = ilu.row[b + 1], nlevel = ilu.level[b + 1] - ilu.level[b];
+  const PetscInt               *first = ilu.first + ilu.level[b];
+  PetscInt                     *edge  = (PetscInt *)(shared + ilu.largest);
+  PetscScalar                  *x     = SHARED ? shared : v.x + r0;
 
-  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) x[i - r0] = PolderIluRead(&v, i);
+  for (PetscInt l = (PetscInt)threadIdx.x; SHARED && l <= nlevel; l += (PetscInt)blockDim.x) edge[l] = first[l];
+  IluReadBlock(v, r0, r1, x);
   __syncthreads();
-  IluSweep<APART, 0>(ilu, val, b, x);
-  IluSweep<APART, 1>(ilu, val, b, x);
-  if (!SHARED && !v.to) return;
-  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) IluWrite(v, i, x[i - r0]);
+  IluSweep<APART, 0>(ilu, val, b, SHARED ? edge : first, x);
+  IluSweep<APART, 1>(ilu, val, b, SHARED ? edge : first, x);
+  if (v.to) IluWriteBlock(v, r0, r1, x);
+  for (PetscInt i = r0 + (PetscInt)threadIdx.x; SHARED && !v.to && i < r1; i += (PetscInt)blockDim.x) v.x[i] = x[i - r0];
 }
 
 /* Level l of each block, for T = 1 counted from the last */
@@ -383,25 +461,26 @@ template <class V, int T, bool APART>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluLevelKernel(const PolderIlu ilu, const V *__restrict__ val, PetscInt l, PetscScalar *x)
 {
   const PetscInt     b = (PetscInt)blockIdx.y, level = T ? ilu.level[b + 1] - 1 - l : ilu.level[b] + l, r0 = ilu.row[b];
-  IluAhead<V, APART> row;
+  IluAhead<V, APART> row = {};
 
   if (level < ilu.level[b] || level >= ilu.level[b + 1]) return;
   const PetscInt i = IluRowOfThread(ilu.first[level]), end = ilu.first[level + 1];
 
-  IluLoad<T>(ilu, val, i, end, &row);
-  IluStep<T>(ilu, val, &row, i < end, x + i, x + r0, x + i);
+  IluFind<T>(ilu, i, end, &row);
+  IluLoad<T>(ilu, val, &row);
+  IluStep<T>(ilu, val, &row, r0, x + r0, x + r0, x + r0);
 }
 
 template <class V, bool APART>
 static int IluSolveByLevels(const PolderIlu *ilu, const V *val, const PolderIluVectors *vectors, PolderStream stream)
 {
   const PolderIluVectors v   = *vectors;
-  int                    err = PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { v.x[i] = PolderIluRead(&v, i); });
+  int                    err = PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt k) { PolderIluRead(&v, k, v.x); });
 
   for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 0, APART><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
   for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 1, APART><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
   if (!err) err = cudaGetLastError();
-  return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { IluWrite(v, i, v.x[i]); });
+  return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt k) { PolderIluWrite(&v, k); });
 }
 
 /* A Jacobi sweep of all rows; T = 1 without an x: y = D^-1 c */
@@ -410,11 +489,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluSweepKernel(cons
 {
   for (PetscInt b = (PetscInt)blockIdx.y; b < ilu.nblock; b += (PetscInt)gridDim.y) {
     const PetscInt     r0 = ilu.row[b], r1 = ilu.row[b + 1], i = IluRowOfThread(r0);
-    IluAhead<V, APART> row;
+    IluAhead<V, APART> row = {};
 
     if (s.x) {
-      IluLoad<T>(ilu, val, i, r1, &row);
-      IluStep<T>(ilu, val, &row, i < r1, s.c + i, s.x + r0, s.y + i);
+      IluFind<T>(ilu, i, r1, &row);
+      IluLoad<T>(ilu, val, &row);
+      IluStep<T>(ilu, val, &row, r0, s.c + r0, s.x + r0, s.y + r0);
     } else if (i < r1) s.y[i] = (double)val[ilu.nz + i] * s.c[i];
   }
 }
@@ -425,7 +505,7 @@ static int IluSolveBySweeps(const PolderIlu *ilu, const V *val, const PolderIluV
   const PolderIluVectors v     = *vectors;
   PetscScalar           *first = PolderIluSweepFirst(vectors);
   const dim3             grid(PolderBlocks(ilu->largest, POLDER_BLOCK), (unsigned int)PetscMin(ilu->nblock, (PetscInt)ILU_GRID));
-  int                    err = PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { first[i] = PolderIluRead(&v, i); });
+  int                    err = PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt k) { PolderIluRead(&v, k, first); });
 
   for (PetscInt k = 0; k <= 2 * v.sweeps; ++k) {
     const PolderIluSweep s = PolderIluSweepOf(vectors, k);
@@ -434,13 +514,13 @@ static int IluSolveBySweeps(const PolderIlu *ilu, const V *val, const PolderIluV
     else PolderIluSweepKernel<V, 0, APART><<<grid, POLDER_BLOCK, 0, stream>>>(*ilu, val, s);
   }
   if (!err) err = cudaGetLastError();
-  return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { IluWrite(v, i, v.x[i]); });
+  return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt k) { PolderIluWrite(&v, k); });
 }
 
 template <bool APART, class V>
 static int IluSolve(const PolderIlu *ilu, const V *val, const PolderIluVectors *v, PolderStream stream)
 {
-  const size_t bytes = sizeof(PetscScalar) * (size_t)ilu->largest;
+  const size_t bytes = sizeof(PetscScalar) * (size_t)ilu->largest + sizeof(PetscInt) * (size_t)(ilu->deepest + 1);
   int          device, most = 0, err;
 
   if (v->sweeps) return IluSolveBySweeps<V, APART>(ilu, val, v, stream);
@@ -448,11 +528,14 @@ static int IluSolve(const PolderIlu *ilu, const V *val, const PolderIluVectors *
   err = cudaGetDevice(&device);
   if (!err) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (err) return err;
-  if (bytes > (size_t)most) PolderIluSolveKernel<V, false, APART><<<(unsigned int)ilu->nblock, IluThreads(ilu), 0, stream>>>(*ilu, val, *v);
+  if (bytes > (size_t)most) PolderIluSolveKernel<V, false, APART><<<(unsigned int)ilu->nblock, IluSolveThreads(ilu), 0, stream>>>(*ilu, val, *v);
   else {
-    err = cudaFuncSetAttribute((const void *)PolderIluSolveKernel<V, true, APART>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    const void *kernel = (const void *)PolderIluSolveKernel<V, true, APART>;
+
+    err = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (!err) err = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (err) return err;
-    PolderIluSolveKernel<V, true, APART><<<(unsigned int)ilu->nblock, IluThreads(ilu), bytes, stream>>>(*ilu, val, *v);
+    PolderIluSolveKernel<V, true, APART><<<(unsigned int)ilu->nblock, IluSolveThreads(ilu), bytes, stream>>>(*ilu, val, *v);
   }
   return cudaGetLastError();
 }

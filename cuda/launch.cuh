@@ -10,7 +10,7 @@
 #define POLDER_BLOCK         256
 #define POLDER_REDUCE_BLOCKS 4096
 /* Maximum number of sums of one kernel */
-#define POLDER_REDUCE_SUMS 5
+#define POLDER_REDUCE_SUMS 8
 
 static inline unsigned int PolderBlocks(PetscInt n, int perblock)
 {

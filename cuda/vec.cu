@@ -45,6 +45,53 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
     n, [=] __device__(PetscInt i) { return x[i] * y[i]; }, [=] __device__(double sum) { *dot = sum; }, work, stream);
 }
 
+template <int N>
+struct PolderDotsOf {
+  const PetscScalar *y[N];
+};
+
+/* Blocks on each multiprocessor, all at once, have enough loads in flight */
+#define DOTS_BLOCKS 4
+
+template <int N>
+static __global__ void __launch_bounds__(POLDER_BLOCK, DOTS_BLOCKS)
+  PolderDotsKernel(PetscInt n, const PetscScalar *__restrict__ x, const PolderDotsOf<N> of, PetscScalar *dots, PolderReduceScratch *scratch)
+{
+  const PetscInt stride = (PetscInt)gridDim.x * POLDER_BLOCK;
+  double         sum[N] = {};
+
+#pragma unroll 2
+  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += stride) {
+    const PetscScalar xi = x[i];
+
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum[k] += xi * __ldg(of.y[k] + i);
+  }
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+    for (int k = 0; k < N; ++k) dots[k] = total[k];
+  });
+}
+
+/* At most N products */
+template <int N>
+static int PolderDots(PetscInt n, PetscInt count, const PetscScalar x[], const PetscScalar *const y[], PetscScalar dots[], void *work, PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK), most = (unsigned int)(DOTS_BLOCKS * PolderMultiprocessors());
+  PolderDotsOf<N>    of;
+
+  if constexpr (N > 1) {
+    if (count < N) return PolderDots<N - 1>(n, count, x, y, dots, work, stream);
+  }
+  for (int k = 0; k < N; ++k) of.y[k] = y[k];
+  PolderDotsKernel<N><<<PetscMax(1, PetscMin(blocks, most)), POLDER_BLOCK, 0, stream>>>(n, x, of, dots, (PolderReduceScratch *)work);
+  return cudaGetLastError();
+}
+
+int PolderDots_CUDA(PetscInt n, PetscInt count, const PetscScalar x[], const PetscScalar *const y[], PetscScalar dots[], void *work, PolderStream stream)
+{
+  return count ? PolderDots<POLDER_DOTS>(n, count, x, y, dots, work, stream) : cudaSuccess;
+}
+
 int PolderReciprocal_CUDA(PetscInt n, PetscScalar zero, const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt i) { y[i] = x[i] != 0 ? 1 / x[i] : zero; });

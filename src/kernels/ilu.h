@@ -73,8 +73,9 @@ POLDER_LAUNCHER int PolderIluPack_CUDA(const PolderIlu *ilu, const PetscScalar v
 
 typedef struct {
   PetscInt           n;      /* entry e of the right-hand side is r[e] for e < n, else ghost[e - n] */
-  const PetscInt    *from;   /* [nrow] the entry that each row reads */
-  const PetscInt    *to;     /* [nrow] the entry of z that each row writes, -1: none; NULL: every row writes its own entry of x */
+  const PetscInt    *number; /* [nrow] the rows of each block in the order of from[] and to[]: that of their entries makes these accesses consecutive */
+  const PetscInt    *from;   /* [nrow] the entry that row number[k] reads */
+  const PetscInt    *to;     /* [nrow] the entry of z that it writes, -1: none; NULL: every row writes its own entry of x */
   const PetscScalar *weight; /* of each entry that is read; NULL: 1 */
   const PetscScalar *r, *ghost;
   PetscScalar       *x; /* [nrow] work */

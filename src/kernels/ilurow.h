@@ -116,13 +116,24 @@ POLDER_BODY void PolderIluPackRow(const PolderIlu *ilu, PetscInt i, const PetscS
   }
 }
 
-/* The entry of the right-hand side that a row reads */
-POLDER_BODY PetscScalar PolderIluRead(const PolderIluVectors *v, PetscInt i)
+/* Entry e of the right-hand side */
+POLDER_BODY PetscScalar PolderIluEntry(const PolderIluVectors *v, PetscInt e)
 {
-  const PetscInt    e     = v->from[i];
   const PetscScalar value = e < v->n ? v->r[e] : v->ghost[e - v->n];
 
   return v->weight ? v->weight[e] * value : value;
+}
+
+/* x of row number[k] <- the entry that it reads */
+POLDER_BODY void PolderIluRead(const PolderIluVectors *v, PetscInt k, PetscScalar x[])
+{
+  x[v->number[k]] = PolderIluEntry(v, v->from[k]);
+}
+
+/* The entry that row number[k] writes, if there is one */
+POLDER_BODY void PolderIluWrite(const PolderIluVectors *v, PetscInt k)
+{
+  if (v->to[k] >= 0) v->z[v->to[k]] = v->x[v->number[k]];
 }
 
 /*

@@ -66,12 +66,10 @@ static void ILU_NAME(PolderIluSolve)(const PolderIlu *ilu, const ILU_VALUE val[]
   for (PetscInt b = 0; b < ilu->nblock; ++b) {
     const PetscInt r0 = ilu->row[b], r1 = ilu->row[b + 1];
 
-    for (PetscInt i = r0; i < r1; ++i) first[i] = PolderIluRead(v, i);
+    for (PetscInt k = r0; k < r1; ++k) PolderIluRead(v, k, first);
     if (v->sweeps) ILU_NAME(PolderIluSweeps)(ilu, b, val, v);
     else if (ilu->inorder) ILU_NAME(PolderIluInOrder)(ilu, b, val, v->x);
     else ILU_NAME(PolderIluLevels)(ilu, b, val, v->x);
-    for (PetscInt i = r0; v->to && i < r1; ++i) {
-      if (v->to[i] >= 0) v->z[v->to[i]] = v->x[i];
-    }
+    for (PetscInt k = r0; v->to && k < r1; ++k) PolderIluWrite(v, k);
   }
 }

@@ -29,6 +29,12 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
   return 0;
 }
 
+int PolderDots_CUDA(PetscInt n, PetscInt count, const PetscScalar x[], const PetscScalar *const y[], PetscScalar dots[], void *work, PolderStream stream)
+{
+  for (PetscInt k = 0; k < count; ++k) dots[k] = PolderDot_Host(n, x, y[k]);
+  return 0;
+}
+
 PolderEmulate(PolderCsrMult,
               (PolderRows A, PolderRowList rows, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderRowsDot dot,
                PolderStream stream),

@@ -40,6 +40,38 @@ static PetscErrorCode TestDot(void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Several at once: each is that of PolderDot_Host(), and nothing is written behind the last */
+static PetscErrorCode TestDots(void *work, PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt     n = Sizes[s], shift = 7;
+    const PetscScalar *yd[POLDER_DOTS];
+    PetscScalar       *x, *xd, *dotsd, dots[POLDER_DOTS + 1], expected[POLDER_DOTS + 1];
+
+    PetscCall(Random(n + shift * POLDER_DOTS, &x, &xd));
+    PetscCall(PolderDeviceMalloc(sizeof(dots), &dotsd));
+    for (PetscInt count = 0; count <= POLDER_DOTS; ++count) {
+      for (int k = 0; k <= POLDER_DOTS; ++k) dots[k] = expected[k] = 3 + k;
+      PetscCall(PolderDeviceFromHost(dotsd, dots, sizeof(dots)));
+      for (PetscInt k = 0; k < count; ++k) {
+        yd[k]       = xd + shift * k;
+        expected[k] = PolderDot_Host(n, x, x + shift * k);
+      }
+      PolderLaunch(PolderDots_CUDA(n, count, xd, yd, dotsd, work, stream));
+      PetscCall(PolderDeviceToHost(dots, dotsd, sizeof(dots)));
+      wrong += Wrong(POLDER_DOTS + 1, dots, expected, 1e-14 * (n + 1));
+    }
+    PetscCall(PolderDeviceFree(&dotsd));
+    PetscCall(PolderDeviceFree(&xd));
+    PetscCall(PetscFree(x));
+  }
+  PetscCall(Report("dots", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies to the host of all lengths around those that have a way of their own; what follows must stay as it is */
 static PetscErrorCode TestToHost(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
@@ -310,7 +342,7 @@ static PetscErrorCode TestCG(void *work, PolderStream stream)
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestDot, TestToHost, TestShadow, TestCG}
+  help, {TestDot, TestDots, TestToHost, TestShadow, TestCG}
 };
 
 /*TEST

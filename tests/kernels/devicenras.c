@@ -313,6 +313,7 @@ static PetscErrorCode SolveAt(const Side *side, const PolderPlace *place, PetscB
   PetscInt *const       *array  = side->array;
   const PolderIluVectors v      = {
          .n      = own,
+         .number = array[NRAS_NUMBER],
          .from   = array[NRAS_FROM],
          .to     = sums ? NULL : array[NRAS_TO],
          .weight = weight,

@@ -197,6 +197,7 @@ static PetscErrorCode NRASApplyAt_Private(PC_NRAS *nras, const PolderPlace *plac
   const NRASOuter *o    = &nras->outer;
   const PetscBool  sums = (PetscBool)(nras->length[NRAS_PTR] > 0);
   PolderIluVectors v    = {.n      = o->n,
+                           .number = at->array[NRAS_NUMBER],
                            .from   = at->array[NRAS_FROM],
                            .to     = sums ? NULL : at->array[NRAS_TO],
                            .weight = at->weight,

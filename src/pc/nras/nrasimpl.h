@@ -79,6 +79,7 @@ enum {
   NRAS_APART, /* length 0: all slices are interleaved */
   NRAS_COL,
   NRAS_SOURCE,
+  NRAS_NUMBER, /* the rows of each block as they were before the levels ordered them, and as NRAS_FROM and NRAS_TO have them */
   NRAS_FROM,
   NRAS_TO,  /* length 0: results are summed */
   NRAS_PTR, /* of each entry: where the results that are summed begin in NRAS_LIST */

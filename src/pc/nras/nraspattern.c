@@ -226,14 +226,13 @@ PetscErrorCode PCNRASPattern(PC pc, const PolderPlace *place, const PolderIluGra
   PetscCall(PolderPlaceMalloc(place, at->ilu.nz, &at->array[NRAS_COL]));
   PetscCall(PolderPlaceMalloc(place, at->ilu.nz + g.nrow, &at->array[NRAS_SOURCE]));
   PCNRASPointToArrays(nras, at);
-  PetscCall(PolderPlaceMalloc(place, g.nrow, &row));
+  PetscCall(PolderPlaceMalloc(place, g.column ? g.nrow : 0, &row));
   if (g.column) PolderRun(place, PolderIluGather, g.nrow, g.column, number, row);
   PolderRun(place, PolderIluPattern, &g, &at->ilu, order, g.column ? row : number, at->array[NRAS_COL], at->array[NRAS_SOURCE]);
-  PetscCall((*place->free)(&number));
-  PolderRun(place, PolderIluGather, g.nrow, order, blocks->row, row);
   PetscCall((*place->free)(&order));
-  PetscCall((*place->free)(&blocks->row));
-  blocks->row = row;
+  PetscCall((*place->free)(&row));
+  nras->length[NRAS_NUMBER] = g.nrow;
+  at->array[NRAS_NUMBER]    = number;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

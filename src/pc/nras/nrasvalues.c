@@ -57,8 +57,9 @@ PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
   PC_NRAS         *nras = (PC_NRAS *)pc->data;
   const NRASOuter *o    = &nras->outer;
   const PetscInt   nrow = blocks->ptr[blocks->n], n = o->n + o->nghost;
-  const PetscBool  sums  = (PetscBool)(nras->set.form != PC_NRAS_RESTRICTED && (nras->set.inner || o->halo));
-  PetscInt       **array = nras->at[nras->made->device].array, *from, *to, *ptr, *list;
+  const PetscBool  sums   = (PetscBool)(nras->set.form != PC_NRAS_RESTRICTED && (nras->set.inner || o->halo));
+  PetscInt       **array  = nras->at[nras->made->device].array, *from, *to, *ptr, *list;
+  const PetscInt  *number = array[NRAS_NUMBER];
 
   PetscFunctionBegin;
   nras->length[NRAS_FROM] = nrow;
@@ -88,7 +89,7 @@ PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
   PetscCall(PetscMalloc1(nrow, &list));
   for (PetscInt i = 0; i < nrow; ++i) ptr[from[i] + 2]++;
   for (PetscInt e = 0; e < n; ++e) ptr[e + 2] += ptr[e + 1];
-  for (PetscInt i = 0; i < nrow; ++i) list[ptr[from[i] + 1]++] = i;
+  for (PetscInt i = 0; i < nrow; ++i) list[ptr[from[i] + 1]++] = number[i];
   array[NRAS_PTR]  = ptr;
   array[NRAS_LIST] = list;
   if (nras->set.form == PC_NRAS_SYMMETRIC) PetscCall(NRASWeights_Private(pc));
@@ -190,12 +191,18 @@ typedef struct {
   PetscInt64 worst, updates;
 } NRASProgress;
 
-static PetscErrorCode NRASFail_Private(const PC_NRAS *nras, const PolderPlace *place, PetscInt i, NRASKind kind, NRASProgress *p)
+/* Row i, one of m from row r0 on, in one or more whole blocks */
+static PetscErrorCode NRASFail_Private(const PC_NRAS *nras, const PolderPlace *place, PetscInt r0, PetscInt m, PetscInt i, NRASKind kind, NRASProgress *p)
 {
-  PetscInt from;
+  PetscInt *const *array = nras->at[place->device].array;
+  PetscInt        *number, from, k = 0;
 
   PetscFunctionBegin;
-  PetscCall(PolderPlaceTake(place, 1, nras->at[place->device].array[NRAS_FROM] + i, &from));
+  PetscCall(PetscMalloc1(m, &number));
+  PetscCall(PolderPlaceTake(place, m, array[NRAS_NUMBER] + r0, number));
+  while (number[k] != i) ++k;
+  PetscCall(PetscFree(number));
+  PetscCall(PolderPlaceTake(place, 1, array[NRAS_FROM] + r0 + k, &from));
   p->worst = PetscMin(p->worst, (PetscInt64)NRASGlobal(&nras->outer, from) * NRAS_NKIND + kind);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -212,7 +219,7 @@ static PetscErrorCode NRASJudge_Private(const PC_NRAS *nras, const PolderPlace *
 
     if (!p->todo[b]) continue;
     p->todo[b] = 0;
-    if (p->bad[b] < m) PetscCall(NRASFail_Private(nras, place, row[b] + p->bad[b], NRAS_NOTFINITE, p));
+    if (p->bad[b] < m) PetscCall(NRASFail_Private(nras, place, row[b], m, row[b] + p->bad[b], NRAS_NOTFINITE, p));
     else if (p->zero[b] < m) {
       p->shift[b] = p->shift[b] > 0 ? NRAS_SHIFT_FACTOR * p->shift[b] : NRAS_SHIFT_FIRST;
       p->todo[b]  = nras->set.shift && p->shift[b] < NRAS_SHIFT_LAST;
@@ -221,7 +228,7 @@ static PetscErrorCode NRASJudge_Private(const PC_NRAS *nras, const PolderPlace *
         PetscInt source;
 
         PetscCall(PolderPlaceTake(place, 1, ilu->source + ilu->nz + zero, &source));
-        PetscCall(NRASFail_Private(nras, place, zero, source < 0 ? NRAS_STRUCTURE : NRAS_PIVOTZERO, p));
+        PetscCall(NRASFail_Private(nras, place, row[b], m, zero, source < 0 ? NRAS_STRUCTURE : NRAS_PIVOTZERO, p));
       }
     }
   }
@@ -243,7 +250,7 @@ static PetscErrorCode NRASGrowth_Private(const NRASAt *at, const PolderPlace *pl
   for (PetscInt i = 0; i < at->ilu.nrow; ++i) own[i] = i;
   PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)at->ilu.nrow, own, &from));
   PetscCall(PetscFree(own));
-  v.from = from;
+  v.from = v.number = from;
   PolderRun(place, PolderIluSolve, &at->ilu, PETSC_FALSE, val, &v);
   PolderRun(place, PolderIluGrowth, &at->ilu, pivots, NRAS_GROWTH, val, at->x);
   PetscCall((*place->free)(&from));
@@ -300,7 +307,7 @@ static PetscErrorCode NRASRound_Private(PC_NRAS *nras, const PolderPlace *place,
   PetscCall(PolderPlaceUpload(place, sizeof(none), &none, &bad));
   PolderRun(place, PolderIluRound, &at->kept, val, (float *)at->val, bad);
   PetscCall(PolderPlaceFetch(place, sizeof(row), &bad, &row));
-  if (row < at->ilu.nrow && p->worst == INT64_MAX) PetscCall(NRASFail_Private(nras, place, row, NRAS_RANGE, p));
+  if (row < at->ilu.nrow && p->worst == INT64_MAX) PetscCall(NRASFail_Private(nras, place, 0, at->ilu.nrow, row, NRAS_RANGE, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
