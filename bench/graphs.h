@@ -337,7 +337,9 @@ static inline PetscErrorCode ProblemRows(Problem *p, Rows *rows)
 {
   PetscFunctionBeginUser;
   if (p->points) PetscCall(PointRows(p, rows));
-  else if (p->graph) PetscCall(p->graph == 1 ? PowerGridRows(p, rows) : p->graph == 4 ? FourthRows(p, rows) : ElementRows(p, (PetscBool)(p->graph == 3), rows));
+  else if (p->graph == GRAPH_POWER) PetscCall(PowerGridRows(p, rows));
+  else if (p->graph == GRAPH_FOURTH) PetscCall(FourthRows(p, rows));
+  else if (p->graph != GRAPH_NONE) PetscCall(ElementRows(p, (PetscBool)(p->graph == GRAPH_CUBES), rows));
   else PetscCall(GridRows(p, rows));
   PetscFunctionReturn(0);
 }

@@ -4,6 +4,15 @@
 #include "points.h"
 #include <petscvec.h>
 
+/* -graph */
+typedef enum {
+  GRAPH_NONE,
+  GRAPH_POWER,
+  GRAPH_TETRAHEDRA,
+  GRAPH_CUBES,
+  GRAPH_FOURTH
+} Graph;
+
 typedef struct {
   PetscInt  dim, n[3], N, bubbles;
   PetscInt  first, rows;                    /* of this process: whole lines in 2-D, whole planes in 3-D */
@@ -18,7 +27,7 @@ typedef struct {
   PetscBool circles, upwind;     /* in closed circles instead of along the diagonal; by upwind instead of central differences */
   PetscReal reaction;            /* r of -laplace u + v . grad u - r u on the unit cube */
   PetscInt  points;              /* > 0: no grid, but so many random points */
-  PetscInt  graph;               /* > 0: one of graphs.h */
+  Graph     graph;               /* one of graphs.h */
   PetscInt *place;               /* the node of each row; NULL: its number */
 } Problem;
 
@@ -61,8 +70,8 @@ static inline PetscErrorCode GetProblem(Problem *p)
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-wind", p->wind, &three, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-reaction", &p->reaction, NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-graph", graphs, &graph, NULL));
-  p->graph = (PetscInt)graph;
-  if (p->graph == 1) p->n[1] = p->n[2] = p->dim = 1;
+  p->graph = (Graph)graph;
+  if (p->graph == GRAPH_POWER) p->n[1] = p->n[2] = p->dim = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-points", &p->points, NULL));
   if (p->points > 0) {
     PetscMPIInt size;
