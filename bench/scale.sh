@@ -79,6 +79,12 @@ dcg, jacobi | $jacobi
 dcg, pamg | $pamg
 PETSc: cg, jacobi | $petsc
 END
+work weak "8 bubbles of 1e3, $big^2 x $big a process" $big -n $big -bubbles 2 <<END
+dcg, tns, automatic vectors | $dcg -pc_type tns
+END
+work weak "Poisson $plane x $plane a process" $plane -dim 2 -n $plane <<END
+rrbcg | -mat_type aijdia -ksp_type rrbcg
+END
 work middle "Poisson $middle^3 in all" 0 -n $middle <<END
 dcg, jacobi | $jacobi
 dcg, pamg | $pamg

@@ -86,7 +86,7 @@ PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);
 PETSC_INTERN PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w);
 /* n work vectors in place of those that the KSP has, like `like`; NULL: like its right-hand side, or like vectors of its operator before there is one */
 PETSC_INTERN PetscErrorCode PolderKSPSetWorkVecs(KSP, PetscInt n, Vec like);
-/* VecMDot(). On the device its kernels reach the bandwidth of the memory; PETSc's have 16,384 threads in all, and take seven times as long on an H200 */
+/* VecMDot(). On the device its kernels run near the bandwidth of the memory; PETSc's have 16,384 threads in all, and take seven times as long on an H200 */
 PETSC_INTERN PetscErrorCode PolderVecMDot(Vec x, PetscInt n, const Vec y[], PetscScalar dots[]);
 /* VecMDot() of v, and of its duplicates, becomes this one if v is on the device */
 PETSC_INTERN PetscErrorCode PolderVecTakeMDot(Vec v);
