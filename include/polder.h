@@ -1,4 +1,4 @@
-/* Public interface of Polder: type names and the few setters that options cannot replace. */
+/* Public interface of Polder: type names, setters and deflation spaces. */
 #pragma once
 
 #include <petscksp.h>
@@ -125,6 +125,109 @@ typedef enum {
 PETSC_EXTERN const char *const PCNRASForms[];
 
 /*E
+   PCPAMGCycleType - How often a cycle of `PCPAMG` visits its coarse levels
+
+   Values:
++  `PC_PAMG_CYCLE_V` - once, but for those of `-pc_pamg_twice`
+.  `PC_PAMG_CYCLE_W` - twice from each finer level
+-  `PC_PAMG_CYCLE_K` - one or two steps of conjugate gradients on each, for flexible solvers
+
+   Level: intermediate
+
+.seealso: `PCPAMG`, `PCPAMGSetCycle()`
+E*/
+typedef enum {
+  PC_PAMG_CYCLE_V,
+  PC_PAMG_CYCLE_W,
+  PC_PAMG_CYCLE_K
+} PCPAMGCycleType;
+PETSC_EXTERN const char *const PCPAMGCycleTypes[];
+
+/*E
+   PCPAMGSmoother - The smoother of `PCPAMG`
+
+   Values:
++  `PC_PAMG_SMOOTHER_JACOBI`    - Jacobi, damped
+.  `PC_PAMG_SMOOTHER_L1JACOBI`  - Jacobi with the sums of the magnitudes of each row
+.  `PC_PAMG_SMOOTHER_CHEBYSHEV` - a Chebyshev polynomial, whose degree is the number of steps
+.  `PC_PAMG_SMOOTHER_SGS`       - Gauss-Seidel, forward before and backward after the coarse correction
+-  `PC_PAMG_SMOOTHER_AUTO`      - Gauss-Seidel; on a GPU Chebyshev or, where the matrix is not symmetric, Jacobi
+
+   Level: intermediate
+
+.seealso: `PCPAMG`, `PCPAMGSetSmoother()`
+E*/
+typedef enum {
+  PC_PAMG_SMOOTHER_JACOBI,
+  PC_PAMG_SMOOTHER_L1JACOBI,
+  PC_PAMG_SMOOTHER_CHEBYSHEV,
+  PC_PAMG_SMOOTHER_SGS,
+  PC_PAMG_SMOOTHER_AUTO
+} PCPAMGSmoother;
+PETSC_EXTERN const char *const PCPAMGSmoothers[];
+
+/*E
+   PCPAMGPrecision - The precision of the levels of `PCPAMG` and of its cycle
+
+   Values:
++  `PC_PAMG_PRECISION_DOUBLE` - double precision
+.  `PC_PAMG_PRECISION_SINGLE` - single precision
+.  `PC_PAMG_PRECISION_HALF`   - entries in bfloat16, vectors in single precision
+-  `PC_PAMG_PRECISION_AUTO`   - half on grids whose coefficients allow it, if the solver does, else double
+
+   Level: intermediate
+
+.seealso: `PCPAMG`, `PCPAMGSetPrecision()`
+E*/
+typedef enum {
+  PC_PAMG_PRECISION_DOUBLE,
+  PC_PAMG_PRECISION_SINGLE,
+  PC_PAMG_PRECISION_HALF,
+  PC_PAMG_PRECISION_AUTO
+} PCPAMGPrecision;
+PETSC_EXTERN const char *const PCPAMGPrecisions[];
+
+/*E
+   PCIPForm - The form of the inverse of `PCIP`
+
+   Values:
++  `PC_IP_PLAIN`   - (I - L D^-1) (I - D^-1 L^T)
+.  `PC_IP_SCALED`  - the same of D^-1/2 A D^-1/2
+.  `PC_IP_STENCIL` - the plain form on the pattern of A
+-  `PC_IP_DIAG`    - the scaled form on the pattern of A
+
+   Level: intermediate
+
+.seealso: `PCIP`, `PCIPSetForm()`
+E*/
+typedef enum {
+  PC_IP_PLAIN,
+  PC_IP_SCALED,
+  PC_IP_STENCIL,
+  PC_IP_DIAG
+} PCIPForm;
+PETSC_EXTERN const char *const PCIPForms[];
+
+/*E
+   PCMEILULast - What `PCMEILU` does with the block that is left
+
+   Values:
++  `PC_MEILU_JACOBI` - takes its diagonal
+.  `PC_MEILU_SGS`    - symmetric Gauss-Seidel by colours
+-  `PC_MEILU_ILU`    - ILU(0,1), see `PCILUC`
+
+   Level: intermediate
+
+.seealso: `PCMEILU`, `PCMEILUSetLast()`
+E*/
+typedef enum {
+  PC_MEILU_JACOBI,
+  PC_MEILU_SGS,
+  PC_MEILU_ILU
+} PCMEILULast;
+PETSC_EXTERN const char *const PCMEILULasts[];
+
+/*E
    KSPRRBCGStop - When `KSPRRBCG` stops, with the preconditioned residual z = M^{-1} r
 
    Values:
@@ -177,6 +280,21 @@ PETSC_EXTERN PetscErrorCode PCNRASSetPartition(PC, PCNRASPartition);
 PETSC_EXTERN PetscErrorCode PCNRASSetOverlap(PC, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCNRASSetForm(PC, PCNRASForm);
 PETSC_EXTERN PetscErrorCode PCNRASSetLevels(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCPAMGSetCycle(PC, PCPAMGCycleType);
+PETSC_EXTERN PetscErrorCode PCPAMGSetSmoother(PC, PCPAMGSmoother);
+PETSC_EXTERN PetscErrorCode PCPAMGSetSteps(PC, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCPAMGSetPasses(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCPAMGSetQuality(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCPAMGSetCoarseLimit(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCPAMGSetPrecision(PC, PCPAMGPrecision);
+PETSC_EXTERN PetscErrorCode PCIPSetForm(PC, PCIPForm);
+PETSC_EXTERN PetscErrorCode PCFSAISetPower(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCMICSetOmega(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCMICSetBlocks(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCILUCSetLevels(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCILUCSetPower(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCMEILUSetSets(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCMEILUSetLast(PC, PCMEILULast);
 PETSC_EXTERN PetscErrorCode PCRRBSetGrid(PC, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetTwice(PC, PetscInt);

@@ -1,4 +1,4 @@
-/* Bounds of integer options and parameters. */
+/* Options and setters: bounds of integers, and what objects compose for setters. */
 #pragma once
 
 #include "core.h"
@@ -12,3 +12,16 @@
    checked */
 PETSC_INTERN PetscErrorCode PolderOptionsInt(PolderOptionItems, const char name[], const char text[], const char man[], PetscInt lowest, PetscInt highest,
                                              PetscInt *value, PetscBool *set);
+
+/* A setter of a type: the name of the function that is composed with the object, and that function */
+typedef struct {
+  const char *name;
+  void (*call)(void);
+} PolderSetter;
+#define POLDER_SETTER(function, type) \
+  { \
+    #function "_C", (void (*)(void))function##_##type \
+  }
+
+/* Composes setters with the object; there = PETSC_FALSE: removes them */
+PETSC_INTERN PetscErrorCode PolderComposeSetters(PetscObject, size_t n, const PolderSetter setters[], PetscBool there);

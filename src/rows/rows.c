@@ -149,10 +149,22 @@ static PetscErrorCode PCReset_PolderRows(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PolderRowsCompose_Private(PC pc, PetscBool there)
+{
+  const PolderRowsSteps *steps = ((PolderRowsPC *)pc->data)->steps;
+  size_t                 n     = 0;
+
+  PetscFunctionBegin;
+  while (n < PETSC_STATIC_ARRAY_LENGTH(steps->setters) && steps->setters[n].name) ++n;
+  PetscCall(PolderComposeSetters((PetscObject)pc, n, steps->setters, there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCDestroy_PolderRows(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PolderRowsFree_Private(pc));
+  PetscCall(PolderRowsCompose_Private(pc, PETSC_FALSE));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,5 +198,6 @@ PetscErrorCode PolderRowsCreate(PC pc, PolderRowsPC *rows, const PolderRowsSteps
   pc->ops->reset          = PCReset_PolderRows;
   pc->ops->destroy        = PCDestroy_PolderRows;
   pc->ops->view           = PCView_PolderRows;
+  PetscCall(PolderRowsCompose_Private(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

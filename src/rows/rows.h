@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/options.h"
 #include "core/place.h"
 #include "mat/csr.h"
 #include "mat/halo.h"
@@ -18,6 +19,7 @@ typedef struct {
   PetscErrorCode (*apply)(PC, Vec r, Vec z);
   PetscErrorCode (*free)(PC); /* what pattern and values have made */
   PetscErrorCode (*view)(PC, PetscViewer);
+  PolderSetter setters[2]; /* those without a name are none */
 } PolderRowsSteps;
 
 typedef struct {
@@ -30,7 +32,7 @@ typedef struct {
 
 /* Gives pc its data and the operations that all of these preconditioners have */
 PETSC_INTERN PetscErrorCode PolderRowsCreate(PC, PolderRowsPC *, const PolderRowsSteps *);
-/* An option has changed: the next set-up begins with the pattern */
+/* A setting has changed: the next set-up begins with the pattern */
 PETSC_INTERN PetscErrorCode PolderRowsForget(PC);
 /* Refuses the matrix on all processes when one has a pivot that is not positive: in the local row `bad`, PETSC_MAX_INT for none. Collective */
 PETSC_INTERN PetscErrorCode PolderRowsCheckPivot(PC, PetscInt bad, const char advice[]);

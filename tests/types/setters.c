@@ -1,6 +1,7 @@
 static char help[] = "Every setter of the public interface does what its option does; spaces follow what is changed after a set-up.\n\n";
 
 #include "bubbles.h"
+#include "message.h"
 #include "vecs.h"
 
 typedef enum {
@@ -188,19 +189,264 @@ static PetscErrorCode CheckOwnOptions(Mat A, PetscBool levelset)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A setter of a preconditioner: the options base go with it, given do what the call does, and other set something else */
+typedef struct {
+  const char *type, *base, *given, *other;
+  PetscErrorCode (*call)(PC);
+} Setting;
+
+#define CALL(name, ...) \
+  static PetscErrorCode name(PC pc) \
+  { \
+    PetscFunctionBeginUser; \
+    PetscCall(__VA_ARGS__); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+CALL(Cycle, PCPAMGSetCycle(pc, PC_PAMG_CYCLE_K))
+CALL(Smoother, PCPAMGSetSmoother(pc, PC_PAMG_SMOOTHER_L1JACOBI))
+CALL(Steps, PCPAMGSetSteps(pc, 3, 4))
+CALL(Passes, PCPAMGSetPasses(pc, 3))
+CALL(Quality, PCPAMGSetQuality(pc, 2.5))
+CALL(CoarseLimit, PCPAMGSetCoarseLimit(pc, 10))
+CALL(Precision, PCPAMGSetPrecision(pc, PC_PAMG_PRECISION_SINGLE))
+CALL(Form, PCIPSetForm(pc, PC_IP_DIAG))
+CALL(PowerFSAI, PCFSAISetPower(pc, 2))
+CALL(Omega, PCMICSetOmega(pc, 0.5))
+CALL(Blocks, PCMICSetBlocks(pc, 3))
+CALL(Levels, PCILUCSetLevels(pc, 1))
+CALL(PowerILUC, PCILUCSetPower(pc, 2))
+CALL(Sets, PCMEILUSetSets(pc, 2))
+CALL(Last, PCMEILUSetLast(pc, PC_MEILU_SGS))
+
+#define LEVELS "-pc_pamg_coarse_limit 20 "
+#define PAIRS  "-pc_pamg_grid no "
+static const Setting settings[] = {
+  {PCPAMG,  LEVELS,       "-pc_pamg_cycle k",               "-pc_pamg_cycle w",               Cycle      },
+  {PCPAMG,  LEVELS,       "-pc_pamg_smoother l1jacobi",     "-pc_pamg_smoother jacobi",       Smoother   },
+  {PCPAMG,  LEVELS,       "-pc_pamg_pre 3 -pc_pamg_post 4", "-pc_pamg_pre 1 -pc_pamg_post 3", Steps      },
+  {PCPAMG,  LEVELS PAIRS, "-pc_pamg_passes 3",              "-pc_pamg_passes 1",              Passes     },
+  {PCPAMG,  LEVELS PAIRS, "-pc_pamg_quality 2.5",           "-pc_pamg_quality 12",            Quality    },
+  {PCPAMG,  PAIRS,        "-pc_pamg_coarse_limit 10",       "-pc_pamg_coarse_limit 100",      CoarseLimit},
+  {PCPAMG,  LEVELS,       "-pc_pamg_precision single",      "-pc_pamg_precision double",      Precision  },
+  {PCIP,    "",           "-pc_ip_form diag",               "-pc_ip_form stencil",            Form       },
+  {PCFSAI,  "",           "-pc_fsai_power 2",               "-pc_fsai_power 3",               PowerFSAI  },
+  {PCMIC,   "",           "-pc_mic_omega 0.5",              "-pc_mic_omega 0.7",              Omega      },
+  {PCMIC,   "",           "-pc_mic_blocks 3",               "-pc_mic_blocks 2",               Blocks     },
+  {PCILUC,  "",           "-pc_iluc_levels 1",              "-pc_iluc_levels 2",              Levels     },
+  {PCILUC,  "",           "-pc_iluc_power 2",               "-pc_iluc_power 3",               PowerILUC  },
+  {PCMEILU, "",           "-pc_meilu_sets 2",               "-pc_meilu_sets 3",               Sets       },
+  {PCMEILU, "",           "-pc_meilu_last sgs",             "-pc_meilu_last jacobi",          Last       }
+};
+
+/* What the view says, on the first process */
+static PetscErrorCode GetView(PC pc, size_t n, char text[])
+{
+  PetscViewer viewer;
+  PetscMPIInt rank;
+  FILE       *file;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscArrayzero(text, n));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "view.txt", &viewer));
+  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  if (rank) PetscFunctionReturn(PETSC_SUCCESS);
+  file = fopen("view.txt", "r");
+  PetscCheck(file && fread(text, 1, n - 1, file), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "Cannot read view.txt");
+  fclose(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is known of a preconditioner: the iterations, an apply and the view */
+typedef struct {
+  PetscInt its;
+  Vec      z;
+  char     view[4096];
+} Known;
+
+/* A solver with the options; call: the setter as well, before KSPSetFromOptions() or, later, after a solve */
+static PetscErrorCode Learn(Mat A, const Setting *s, const char options[], PetscErrorCode (*call)(PC), PetscBool later, Known *known)
+{
+  PetscOptions own;
+  KSP          ksp;
+  PC           pc;
+  Vec          x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateVecs(A, &x, &b));
+  PetscCall(FillRandom(b, 3));
+  PetscCall(VecDuplicate(x, &known->z));
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, s->base));
+  PetscCall(PetscOptionsInsertString(own, options));
+  PetscCall(PetscOptionsPush(own));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPFCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, s->type));
+  if (call && !later) PetscCall((*call)(pc));
+  PetscCall(KSPSetFromOptions(ksp));
+  if (call && later) {
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall((*call)(pc));
+  }
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &known->its));
+  PetscCall(PCApply(pc, b, known->z));
+  PetscCall(GetView(pc, sizeof(known->view), known->view));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The largest difference of two applies over the largest entry */
+static PetscErrorCode Difference(const Known *a, const Known *b, PetscReal *difference)
+{
+  PetscReal norm;
+  Vec       z;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(a->z, NORM_INFINITY, &norm));
+  PetscCall(VecDuplicate(a->z, &z));
+  PetscCall(VecCopy(a->z, z));
+  PetscCall(VecAXPY(z, -1, b->z));
+  PetscCall(VecNorm(z, NORM_INFINITY, difference));
+  *difference /= norm;
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By option, by call, by call after a solve; nothing set; another option, and this one after the call */
+static PetscErrorCode CheckSetting(Mat A, const Setting *s)
+{
+  enum {
+    OPTION,
+    CALLED,
+    LATER,
+    NOTHING,
+    OTHER,
+    AFTER,
+    NUM_KNOWN
+  };
+  static const int pairs[][2] = {
+    {OPTION, CALLED },
+    {OPTION, LATER  },
+    {OTHER,  AFTER  },
+    {OPTION, NOTHING},
+    {OPTION, OTHER  }
+  };
+  Known known[NUM_KNOWN];
+
+  PetscFunctionBeginUser;
+  PetscCall(Learn(A, s, s->given, NULL, PETSC_FALSE, &known[OPTION]));
+  PetscCall(Learn(A, s, "", s->call, PETSC_FALSE, &known[CALLED]));
+  PetscCall(Learn(A, s, "", s->call, PETSC_TRUE, &known[LATER]));
+  PetscCall(Learn(A, s, "", NULL, PETSC_FALSE, &known[NOTHING]));
+  PetscCall(Learn(A, s, s->other, NULL, PETSC_FALSE, &known[OTHER]));
+  PetscCall(Learn(A, s, s->other, s->call, PETSC_FALSE, &known[AFTER]));
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(pairs); ++p) {
+    const Known    *a = &known[pairs[p][0]], *b = &known[pairs[p][1]];
+    const PetscBool alike = (PetscBool)(p < 3);
+    PetscReal       difference;
+
+    PetscCall(Difference(a, b, &difference));
+    PetscCheck(alike ? difference < 1e-13 && a->its == b->its : difference > 1e-8, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s %s, pair %d: %" PetscInt_FMT " and %" PetscInt_FMT " iterations, applies differ by %g", s->type, s->given, (int)p, a->its, b->its,
+               (double)difference);
+    PetscCheck(!alike || !strcmp(a->view, b->view), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s %s, pair %d: %s and %s", s->type, s->given, (int)p, a->view, b->view);
+  }
+  for (int k = 0; k < NUM_KNOWN; ++k) PetscCall(VecDestroy(&known[k].z));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s: the call does the same\n", s->type, s->given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+CALL(BadCycle, PCPAMGSetCycle(pc, (PCPAMGCycleType)3))
+CALL(BadSmoother, PCPAMGSetSmoother(pc, (PCPAMGSmoother)5))
+CALL(BadPre, PCPAMGSetSteps(pc, -2, 1))
+CALL(BadPost, PCPAMGSetSteps(pc, 1, 101))
+CALL(BadPasses, PCPAMGSetPasses(pc, 4))
+CALL(BadQuality, PCPAMGSetQuality(pc, -1.5))
+CALL(BadCoarseLimit, PCPAMGSetCoarseLimit(pc, 0))
+CALL(BadPrecision, PCPAMGSetPrecision(pc, (PCPAMGPrecision)4))
+CALL(BadForm, PCIPSetForm(pc, (PCIPForm)4))
+CALL(BadPowerFSAI, PCFSAISetPower(pc, 6))
+CALL(BadOmega, PCMICSetOmega(pc, 1.5))
+CALL(BadBlocks, PCMICSetBlocks(pc, 0))
+CALL(BadLevels, PCILUCSetLevels(pc, 11))
+CALL(BadPowerILUC, PCILUCSetPower(pc, 12))
+CALL(BadSets, PCMEILUSetSets(pc, 0))
+CALL(BadLast, PCMEILUSetLast(pc, (PCMEILULast)3))
+
+/* Bad values are refused, and other types take no notice of any call */
+static PetscErrorCode CheckBad(void)
+{
+  static const struct {
+    const char *type;
+    PetscErrorCode (*call)(PC);
+  } bad[] = {
+    {PCPAMG,  BadCycle      },
+    {PCPAMG,  BadSmoother   },
+    {PCPAMG,  BadPre        },
+    {PCPAMG,  BadPost       },
+    {PCPAMG,  BadPasses     },
+    {PCPAMG,  BadQuality    },
+    {PCPAMG,  BadCoarseLimit},
+    {PCPAMG,  BadPrecision  },
+    {PCIP,    BadForm       },
+    {PCFSAI,  BadPowerFSAI  },
+    {PCMIC,   BadOmega      },
+    {PCMIC,   BadBlocks     },
+    {PCILUC,  BadLevels     },
+    {PCILUC,  BadPowerILUC  },
+    {PCMEILU, BadSets       },
+    {PCMEILU, BadLast       }
+  };
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bad); ++k) {
+    PetscErrorCode ierr;
+
+    PetscCall(PCSetType(pc, bad[k].type));
+    message[0] = 0;
+    PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
+    ierr = (*bad[k].call)(pc);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PrintMessage(bad[k].type, ierr, ""));
+    PetscCall(PCSetType(pc, k % 2 ? PCMCSGS : PCJACOBI));
+    PetscCall((*bad[k].call)(pc));
+  }
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  Mat     A = NULL;
-  Bubbles bubbles;
+  Mat       A = NULL;
+  Bubbles   bubbles;
+  PetscBool pcs;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(BubblesFromOptions(&bubbles));
   PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
-  for (Kind kind = SUBDOMAIN; kind < NUM_KINDS; ++kind) PetscCall(CheckKind(A, kind));
-  PetscCall(CheckFlexible(A));
-  for (int levelset = 0; levelset < 2; ++levelset) PetscCall(CheckOwnOptions(A, (PetscBool)levelset));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "setters and options agree\n"));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-pcs", &pcs));
+  if (pcs) {
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(settings); ++k) PetscCall(CheckSetting(A, &settings[k]));
+    PetscCall(CheckBad());
+  } else {
+    for (Kind kind = SUBDOMAIN; kind < NUM_KINDS; ++kind) PetscCall(CheckKind(A, kind));
+    PetscCall(CheckFlexible(A));
+    for (int levelset = 0; levelset < 2; ++levelset) PetscCall(CheckOwnOptions(A, (PetscBool)levelset));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "setters and options agree\n"));
+  }
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());
   return 0;
@@ -213,5 +459,13 @@ int main(int argc, char **argv)
     nsize: {{1 2}}
     args: -n 12 -dirichlet
     filter: grep -e "vectors:" -e agree | cut -d ";" -f 1,2
+
+  test:
+    suites: valgrind(+1)
+    suffix: pcs
+    nsize: {{1 2}}
+    args: -pcs -n 12 -dirichlet
+    # the largest integer is another one with 64 bits
+    filter: sed "s/between 1 and [0-9]\{10,\}/between 1 and the largest integer/"
 
 TEST*/

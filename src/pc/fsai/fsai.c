@@ -25,6 +25,8 @@ typedef struct {
 #define PC_FSAI_PRODUCTS_MAX 1000
 #define PC_FSAI_FLOPS_MAX    5e6
 
+#define PC_FSAI_POWER_MAX 5
+
 /* Entry k of sum[] over all processes; refuses the matrix when sum[0] > most sum[1]. Collective */
 static PetscErrorCode PCFSAICheck_Private(PC pc, PetscReal sum[2], PetscReal most, const char what[])
 {
@@ -281,19 +283,54 @@ static PetscErrorCode PCFSAIView_Private(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCFSAISetPower_FSAI(PC pc, PetscInt power)
+{
+  PC_FSAI *fsai = (PC_FSAI *)pc->data;
+
+  PetscFunctionBegin;
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_fsai_power", power, 1, PC_FSAI_POWER_MAX);
+  if (power == fsai->power) PetscFunctionReturn(PETSC_SUCCESS);
+  fsai->power = power;
+  PetscCall(PolderRowsForget(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCFSAISetPower - sets the power of A whose lower triangle is the pattern of the factor of `PCFSAI`
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  power - 1 to 5
+
+   Options Database Key:
+.  -pc_fsai_power <power> - the power
+
+   Level: intermediate
+
+.seealso: `PCFSAI`
+@*/
+PetscErrorCode PCFSAISetPower(PC pc, PetscInt power)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, power, 2);
+  PetscTryMethod(pc, "PCFSAISetPower_C", (PC, PetscInt), (pc, power));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_FSAI(PC pc, PolderOptionItems PetscOptionsObject)
 {
-  PC_FSAI  *fsai  = (PC_FSAI *)pc->data;
-  PetscInt  power = fsai->power;
+  PetscInt  power = ((PC_FSAI *)pc->data)->power;
   PetscBool set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Factorised sparse approximate inverse options");
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_fsai_power", "Power of A whose lower triangle is the pattern", "PCFSAI", 1, 5, &power, &set));
-  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_fsai_power", power, 1, 5);
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_fsai_power", "Power of A whose lower triangle is the pattern", "PCFSAISetPower", 1, PC_FSAI_POWER_MAX,
+                             &power, &set));
+  if (set) PetscCall(PCFSAISetPower(pc, power));
   PetscOptionsHeadEnd();
-  if (power != fsai->power) PetscCall(PolderRowsForget(pc));
-  fsai->power = power;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,7 +350,7 @@ static PetscErrorCode PCSetFromOptions_FSAI(PC pc, PolderOptionItems PetscOption
    Reference:
    L. Kolotilina, A. Yeremin, Factorized sparse approximate inverse preconditionings I, SIAM J. Matrix Anal. Appl. 14, 1993.
 
-.seealso: `PCSPAI`, `PCTNS`, `PCIP`
+.seealso: `PCFSAISetPower()`, `PCSPAI`, `PCTNS`, `PCIP`
 M*/
 PETSC_INTERN PetscErrorCode PCCreate_FSAI(PC pc)
 {
@@ -322,7 +359,8 @@ PETSC_INTERN PetscErrorCode PCCreate_FSAI(PC pc)
                                         .values  = PCFSAIValues_Private,
                                         .apply   = PolderFactoredApply,
                                         .free    = PCFSAIFree_Private,
-                                        .view    = PCFSAIView_Private};
+                                        .view    = PCFSAIView_Private,
+                                        .setters = {POLDER_SETTER(PCFSAISetPower, FSAI)}};
   PC_FSAI                     *fsai;
 
   PetscFunctionBegin;

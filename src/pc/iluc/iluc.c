@@ -3,6 +3,8 @@
 #include "rows/sweepspc.h"
 #include <petsc/private/pcimpl.h>
 
+#define PC_ILUC_LEVELS_MAX 10
+
 typedef struct {
   PolderSweepsPC common; // the first
   PetscInt       fill, power, colours;
@@ -45,23 +47,94 @@ static PetscErrorCode PCILUCView_Private(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCILUCSetLevels_ILUC(PC pc, PetscInt levels)
+{
+  PC_ILUC *ilu = (PC_ILUC *)pc->data;
+
+  PetscFunctionBegin;
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_iluc_levels", levels, 0, PC_ILUC_LEVELS_MAX);
+  if (levels == ilu->fill) PetscFunctionReturn(PETSC_SUCCESS);
+  ilu->fill = levels;
+  PetscCall(PolderRowsForget(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCILUCSetLevels - sets the level of fill of the incomplete factors of `PCILUC`
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  levels - p of ILU(p,q), 0 to 10
+
+   Options Database Key:
+.  -pc_iluc_levels <levels> - the level
+
+   Level: intermediate
+
+.seealso: `PCILUC`, `PCILUCSetPower()`, `PCFactorSetLevels()`
+@*/
+PetscErrorCode PCILUCSetLevels(PC pc, PetscInt levels)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, levels, 2);
+  PetscTryMethod(pc, "PCILUCSetLevels_C", (PC, PetscInt), (pc, levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCILUCSetPower_ILUC(PC pc, PetscInt power)
+{
+  PC_ILUC *ilu = (PC_ILUC *)pc->data;
+
+  PetscFunctionBegin;
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_iluc_power", power, 0, PC_ILUC_LEVELS_MAX + 1);
+  if (power == ilu->power) PetscFunctionReturn(PETSC_SUCCESS);
+  ilu->power = power;
+  PetscCall(PolderRowsForget(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCILUCSetPower - sets the power of |A| whose graph `PCILUC` colours
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  power - q of ILU(p,q), 0 to 11; 0 stands for p + 1
+
+   Options Database Key:
+.  -pc_iluc_power <power> - the power
+
+   Level: intermediate
+
+.seealso: `PCILUC`, `PCILUCSetLevels()`
+@*/
+PetscErrorCode PCILUCSetPower(PC pc, PetscInt power)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, power, 2);
+  PetscTryMethod(pc, "PCILUCSetPower_C", (PC, PetscInt), (pc, power));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_ILUC(PC pc, PolderOptionItems PetscOptionsObject)
 {
   PC_ILUC  *ilu  = (PC_ILUC *)pc->data;
-  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
   PetscInt  fill = ilu->fill, power = ilu->power;
   PetscBool set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Multi-coloured incomplete factorisation options");
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_levels", "Level p of fill", "PCILUC", 0, 10, &fill, &set));
-  PolderCheckBounds(comm, "-pc_iluc_levels", fill, 0, 10);
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_power", "Power q of |A| that is coloured (0: p + 1)", "PCILUC", 0, 11, &power, &set));
-  PolderCheckBounds(comm, "-pc_iluc_power", power, 0, 11);
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_levels", "Level p of fill", "PCILUCSetLevels", 0, PC_ILUC_LEVELS_MAX, &fill, &set));
+  if (set) PetscCall(PCILUCSetLevels(pc, fill));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_power", "Power q of |A| that is coloured (0: p + 1)", "PCILUCSetPower", 0, PC_ILUC_LEVELS_MAX + 1,
+                             &power, &set));
+  if (set) PetscCall(PCILUCSetPower(pc, power));
   PetscOptionsHeadEnd();
-  if (fill != ilu->fill || power != ilu->power) PetscCall(PolderRowsForget(pc));
-  ilu->fill  = fill;
-  ilu->power = power;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,17 +156,20 @@ static PetscErrorCode PCSetFromOptions_ILUC(PC pc, PolderOptionItems PetscOption
    Reference:
    D. Lukarski, Parallel sparse linear algebra for multi-core and many-core platforms, PhD thesis, Karlsruhe, 2012.
 
-.seealso: `PCILU`, `PCICC`, `PCMCSGS`, `PCMEILU`
+.seealso: `PCILUCSetLevels()`, `PCILUCSetPower()`, `PCILU`, `PCICC`, `PCMCSGS`, `PCMEILU`
 M*/
 PETSC_INTERN PetscErrorCode PCCreate_ILUC(PC pc)
 {
-  static const PolderRowsSteps steps = {.type    = PCILUC,
-                                        .pattern = PCILUCPattern_Private,
-                                        .values  = PolderSweepsPCValues,
-                                        .apply   = PolderSweepsPCApply,
-                                        .free    = PolderSweepsPCFree,
-                                        .view    = PCILUCView_Private};
-  PC_ILUC                     *ilu;
+  static const PolderRowsSteps steps = {
+    .type    = PCILUC,
+    .pattern = PCILUCPattern_Private,
+    .values  = PolderSweepsPCValues,
+    .apply   = PolderSweepsPCApply,
+    .free    = PolderSweepsPCFree,
+    .view    = PCILUCView_Private,
+    .setters = {POLDER_SETTER(PCILUCSetLevels, ILUC), POLDER_SETTER(PCILUCSetPower, ILUC)}
+  };
+  PC_ILUC *ilu;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&ilu));

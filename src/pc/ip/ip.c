@@ -4,17 +4,11 @@
 #include "rows/factored.h"
 #include <petsc/private/pcimpl.h>
 
-typedef enum {
-  IP_PLAIN,
-  IP_SCALED,
-  IP_STENCIL,
-  IP_DIAG
-} IPForm;
-static const char *const IPForms[] = {"plain", "scaled", "stencil", "diag"};
+const char *const PCIPForms[] = {"plain", "scaled", "stencil", "diag", "PCIPForm", "PC_IP_", NULL};
 
 typedef struct {
   PolderFactored common; // the first
-  PetscInt       form;   /* an IPForm */
+  PCIPForm       form;
   PetscInt       nlow;
   PolderHalo     halo;
   PetscScalar   *d; /* [m + nghost] */
@@ -41,7 +35,7 @@ static PetscErrorCode PCIPPattern_Private(PC pc, const PolderCSR *csr, PETSC_UNU
 {
   PC_IP             *ip    = (PC_IP *)pc->data;
   const PolderPlace *place = ip->common.rows.place;
-  const PetscBool    whole = (PetscBool)(ip->form == IP_STENCIL || ip->form == IP_DIAG);
+  const PetscBool    whole = (PetscBool)(ip->form == PC_IP_STENCIL || ip->form == PC_IP_DIAG);
   PetscInt          *start, *column;
   PetscMPIInt        size;
 
@@ -65,8 +59,8 @@ static PetscErrorCode PCIPValues_Private(PC pc, const PolderCSR *csr)
   const PolderPlace *place = ip->common.rows.place;
   const PolderIp     P     = {.n      = csr->m,
                               .nlow   = ip->nlow,
-                              .scaled = (PetscBool)(ip->form == IP_SCALED || ip->form == IP_DIAG),
-                              .whole  = (PetscBool)(ip->form == IP_STENCIL || ip->form == IP_DIAG),
+                              .scaled = (PetscBool)(ip->form == PC_IP_SCALED || ip->form == PC_IP_DIAG),
+                              .whole  = (PetscBool)(ip->form == PC_IP_STENCIL || ip->form == PC_IP_DIAG),
                               .start  = ip->common.start};
   PetscScalar       *val;
 
@@ -93,23 +87,59 @@ static PetscErrorCode PCIPFree_Private(PC pc)
 static PetscErrorCode PCIPView_Private(PC pc, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s\n", IPForms[((PC_IP *)pc->data)->form]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s\n", PCIPForms[((PC_IP *)pc->data)->form]));
   PetscCall(PolderFactoredView(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCIPSetForm_IP(PC pc, PCIPForm form)
+{
+  PC_IP *ip = (PC_IP *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(form >= PC_IP_PLAIN && form <= PC_IP_DIAG, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Form %d is not one of PCIPForm",
+             (int)form);
+  if (form == ip->form) PetscFunctionReturn(PETSC_SUCCESS);
+  ip->form = form;
+  PetscCall(PolderRowsForget(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCIPSetForm - sets the form of the inverse of `PCIP`
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner
+-  form - the form, see `PCIPForm`
+
+   Options Database Key:
+.  -pc_ip_form <plain,scaled,stencil,diag> - the form
+
+   Level: intermediate
+
+.seealso: `PCIP`, `PCIPForm`
+@*/
+PetscErrorCode PCIPSetForm(PC pc, PCIPForm form)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, form, 2);
+  PetscTryMethod(pc, "PCIPSetForm_C", (PC, PCIPForm), (pc, form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetFromOptions_IP(PC pc, PolderOptionItems PetscOptionsObject)
 {
-  PC_IP    *ip   = (PC_IP *)pc->data;
-  PetscInt  form = ip->form;
+  PCIPForm  form = ((PC_IP *)pc->data)->form;
   PetscBool set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Incomplete Poisson options");
-  PetscCall(PetscOptionsEList("-pc_ip_form", "Form of the inverse", "PCIP", IPForms, 4, IPForms[form], &form, &set));
+  PetscCall(PetscOptionsEnum("-pc_ip_form", "Form of the inverse", "PCIPSetForm", PCIPForms, (PetscEnum)form, (PetscEnum *)&form, &set));
+  if (set) PetscCall(PCIPSetForm(pc, form));
   PetscOptionsHeadEnd();
-  if (form != ip->form) PetscCall(PolderRowsForget(pc));
-  ip->form = form;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,7 +165,7 @@ static PetscErrorCode PCSetFromOptions_IP(PC pc, PolderOptionItems PetscOptionsO
    platform, PDP 2010;
    M. de Jong, Developing a CUDA solver for large sparse matrices for MARIN, MSc thesis, TU Delft, 2012.
 
-.seealso: `PCTNS`, `PCFSAI`
+.seealso: `PCIPForm`, `PCIPSetForm()`, `PCTNS`, `PCFSAI`
 M*/
 PETSC_INTERN PetscErrorCode PCCreate_IP(PC pc)
 {
@@ -144,12 +174,13 @@ PETSC_INTERN PetscErrorCode PCCreate_IP(PC pc)
                                         .values  = PCIPValues_Private,
                                         .apply   = PolderFactoredApply,
                                         .free    = PCIPFree_Private,
-                                        .view    = PCIPView_Private};
+                                        .view    = PCIPView_Private,
+                                        .setters = {POLDER_SETTER(PCIPSetForm, IP)}};
   PC_IP                       *ip;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&ip));
-  ip->form = IP_SCALED;
+  ip->form = PC_IP_SCALED;
   PetscCall(PolderRowsCreate(pc, &ip->common.rows, &steps));
   pc->ops->setfromoptions = PCSetFromOptions_IP;
   PetscFunctionReturn(PETSC_SUCCESS);

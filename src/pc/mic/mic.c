@@ -39,6 +39,86 @@ static PetscErrorCode PCMICView_Private(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCMICSetOmega_MIC(PC pc, PetscReal omega)
+{
+  PC_MIC *mic = (PC_MIC *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(omega >= 0 && omega <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_mic_omega %g is not between 0 and 1", (double)omega);
+  if (omega == mic->omega) PetscFunctionReturn(PETSC_SUCCESS);
+  mic->omega = omega;
+  PetscCall(PolderRowsForget(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCMICSetOmega - sets which share of the dropped fill `PCMIC` adds to the diagonal
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  omega - 0 (IC) to 1 (MIC)
+
+   Options Database Key:
+.  -pc_mic_omega <omega> - the share
+
+   Level: intermediate
+
+   Note:
+   A singular matrix, as of a Neumann problem, needs less than 1.
+
+.seealso: `PCMIC`, `PCMICSetBlocks()`
+@*/
+PetscErrorCode PCMICSetOmega(PC pc, PetscReal omega)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, omega, 2);
+  PetscTryMethod(pc, "PCMICSetOmega_C", (PC, PetscReal), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMICSetBlocks_MIC(PC pc, PetscInt blocks)
+{
+  PC_MIC *mic = (PC_MIC *)pc->data;
+
+  PetscFunctionBegin;
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_mic_blocks", blocks, 1, PETSC_MAX_INT);
+  if (blocks == mic->blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  mic->blocks = blocks;
+  PetscCall(PolderRowsForget(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCMICSetBlocks - sets the number of blocks of `PCMIC` on each process
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  blocks - 1 or more
+
+   Options Database Key:
+.  -pc_mic_blocks <blocks> - the number
+
+   Level: intermediate
+
+   Note:
+   Blocks are of consecutive rows, and entries between them are left out. More blocks give fewer levels and more iterations.
+
+.seealso: `PCMIC`, `PCMICSetOmega()`
+@*/
+PetscErrorCode PCMICSetBlocks(PC pc, PetscInt blocks)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, blocks, 2);
+  PetscTryMethod(pc, "PCMICSetBlocks_C", (PC, PetscInt), (pc, blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_MIC(PC pc, PolderOptionItems PetscOptionsObject)
 {
   PC_MIC   *mic    = (PC_MIC *)pc->data;
@@ -48,14 +128,12 @@ static PetscErrorCode PCSetFromOptions_MIC(PC pc, PolderOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Modified incomplete Cholesky options");
-  PetscCall(PetscOptionsReal("-pc_mic_omega", "Share of the dropped fill that goes to the diagonal; 0 (IC) to 1 (MIC)", "PCMIC", omega, &omega, NULL));
-  PetscCheck(omega >= 0 && omega <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_mic_omega %g is not between 0 and 1", (double)omega);
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_mic_blocks", "Blocks of consecutive rows on each process", "PCMIC", 1, PETSC_MAX_INT, &blocks, &set));
-  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_mic_blocks", blocks, 1, PETSC_MAX_INT);
+  PetscCall(PetscOptionsReal("-pc_mic_omega", "Share of the dropped fill that goes to the diagonal; 0 (IC) to 1 (MIC)", "PCMICSetOmega", omega, &omega, &set));
+  if (set) PetscCall(PCMICSetOmega(pc, omega));
+  PetscCall(
+    PolderOptionsInt(PetscOptionsObject, "-pc_mic_blocks", "Blocks of consecutive rows on each process", "PCMICSetBlocks", 1, PETSC_MAX_INT, &blocks, &set));
+  if (set) PetscCall(PCMICSetBlocks(pc, blocks));
   PetscOptionsHeadEnd();
-  if (omega != mic->omega || blocks != mic->blocks) PetscCall(PolderRowsForget(pc));
-  mic->omega  = omega;
-  mic->blocks = blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,17 +159,20 @@ static PetscErrorCode PCSetFromOptions_MIC(PC pc, PolderOptionItems PetscOptions
    I. Gustafsson, A class of first order factorization methods, BIT 18, 1978; O. Axelsson, G. Lindskog, On the eigenvalue distribution of a class of
    preconditioning methods, Numer. Math. 48, 1986.
 
-.seealso: `PCICC`, `PCRRB`, `PCMCSGS`, `PCTNS`
+.seealso: `PCMICSetOmega()`, `PCMICSetBlocks()`, `PCICC`, `PCRRB`, `PCMCSGS`, `PCTNS`
 M*/
 PETSC_INTERN PetscErrorCode PCCreate_MIC(PC pc)
 {
-  static const PolderRowsSteps steps = {.type    = PCMIC,
-                                        .pattern = PCMICPattern_Private,
-                                        .values  = PolderSweepsPCValues,
-                                        .apply   = PolderSweepsPCApply,
-                                        .free    = PolderSweepsPCFree,
-                                        .view    = PCMICView_Private};
-  PC_MIC                      *mic;
+  static const PolderRowsSteps steps = {
+    .type    = PCMIC,
+    .pattern = PCMICPattern_Private,
+    .values  = PolderSweepsPCValues,
+    .apply   = PolderSweepsPCApply,
+    .free    = PolderSweepsPCFree,
+    .view    = PCMICView_Private,
+    .setters = {POLDER_SETTER(PCMICSetOmega, MIC), POLDER_SETTER(PCMICSetBlocks, MIC)}
+  };
+  PC_MIC *mic;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&mic));

@@ -270,7 +270,7 @@ static PetscErrorCode PCDestroy_NRAS(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCReset_NRAS(pc));
-  PetscCall(PCNRASComposeCalls(pc, PETSC_FALSE));
+  PetscCall(PCNRASComposeSetters(pc, PETSC_FALSE));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -350,6 +350,6 @@ PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC pc)
   pc->ops->destroy         = PCDestroy_NRAS;
   pc->ops->view            = PCView_NRAS;
   pc->ops->setfromoptions  = PCSetFromOptions_NRAS;
-  PetscCall(PCNRASComposeCalls(pc, PETSC_TRUE));
+  PetscCall(PCNRASComposeSetters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -190,7 +190,7 @@ PETSC_INTERN PetscErrorCode PCNRASFreeAt(PC_NRAS *, const PolderPlace *);
 PETSC_INTERN PetscErrorCode PCNRASFree(PC_NRAS *);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_NRAS(PC, PolderOptionItems);
 /* Composes the calls that change settings with the preconditioner, or removes them */
-PETSC_INTERN PetscErrorCode PCNRASComposeCalls(PC, PetscBool there);
+PETSC_INTERN PetscErrorCode PCNRASComposeSetters(PC, PetscBool there);
 
 /* nrasdrop.c */
 /* *packed and at->kept <- the factors val[] without their zeros */

@@ -268,21 +268,12 @@ PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOptionsObject
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const struct {
-  const char *name;
-  void (*call)(void);
-} NRASCalls[] = {
-  {"PCNRASSetBlocks_C",    (void (*)(void))PCNRASSetBlocks_NRAS   },
-  {"PCNRASSetPartition_C", (void (*)(void))PCNRASSetPartition_NRAS},
-  {"PCNRASSetOverlap_C",   (void (*)(void))PCNRASSetOverlap_NRAS  },
-  {"PCNRASSetForm_C",      (void (*)(void))PCNRASSetForm_NRAS     },
-  {"PCNRASSetLevels_C",    (void (*)(void))PCNRASSetLevels_NRAS   }
-};
-
-PetscErrorCode PCNRASComposeCalls(PC pc, PetscBool there)
+PetscErrorCode PCNRASComposeSetters(PC pc, PetscBool there)
 {
+  static const PolderSetter setters[] = {POLDER_SETTER(PCNRASSetBlocks, NRAS), POLDER_SETTER(PCNRASSetPartition, NRAS), POLDER_SETTER(PCNRASSetOverlap, NRAS),
+                                         POLDER_SETTER(PCNRASSetForm, NRAS), POLDER_SETTER(PCNRASSetLevels, NRAS)};
+
   PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(NRASCalls); ++k)
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, NRASCalls[k].name, there ? NRASCalls[k].call : NULL));
+  PetscCall(PolderComposeSetters((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(setters), setters, there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

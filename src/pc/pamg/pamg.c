@@ -1,6 +1,5 @@
-/* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
+/* Pairwise-aggregation multigrid: the preconditioner and its view. */
 #include "pamgsetup.h"
-#include "core/options.h"
 #include "core/refusal.h"
 #include "core/methods.h"
 #include <petsc/private/matimpl.h>
@@ -10,12 +9,10 @@
    with 5e9 they take half as many again */
 #define PAMG_SLOW 5e6
 
-static const char *const PamgCycles[]     = {"v", "w", "k"};
-static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
-static const char *const PamgMatchings[]  = {"handshake", "greedy"};
-static const char *const PamgPrecisions[] = {"double", "single", "half", "auto"};
-static const char *const PamgChoices[]    = {"no", "yes", "auto"};
-static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
+const char *const PCPAMGCycleTypes[] = {"v", "w", "k", "PCPAMGCycleType", "PC_PAMG_CYCLE_", NULL};
+const char *const PCPAMGSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto", "PCPAMGSmoother", "PC_PAMG_SMOOTHER_", NULL};
+const char *const PCPAMGPrecisions[] = {"double", "single", "half", "auto", "PCPAMGPrecision", "PC_PAMG_PRECISION_", NULL};
+const char *const PamgMatchings[]    = {"handshake", "greedy"};
 
 /* Where the coefficients alone do not speak for half precision the slowest vectors do, or the levels are made again in double precision */
 static PetscErrorCode PamgJudgeHalf(PC pc)
@@ -195,7 +192,7 @@ static PetscErrorCode PCPAMGGetAlone(PC pc, PC *alone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCReset_PAMG(PC pc)
+PetscErrorCode PCReset_PAMG(PC pc)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
@@ -213,8 +210,10 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCReset_PAMG(pc));
-  PetscCall(PetscFree(pc->data));
+  PetscCall(PCPAMGComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_ALONE, NULL));
+  PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,15 +288,16 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (pamg->nlevel)
-    PetscCall(PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
+    PetscCall(
+      PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PCPAMGSmoothers[pamg->smoother]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %sin %s precision%s\n",
-                                   pamg->cycle == PAMG_V   ? "V"
-                                   : pamg->cycle == PAMG_W ? "W"
-                                                           : "K",
+                                   pamg->cycle == PC_PAMG_CYCLE_V   ? "V"
+                                   : pamg->cycle == PC_PAMG_CYCLE_W ? "W"
+                                                                    : "K",
                                    steps,
-                                   PamgPrecisions[pamg->nlevel              ? (PetscInt)pamg->precision
-                                                  : pamg->wantprecision < 0 ? PAMG_HALF + 1
-                                                                            : pamg->wantprecision],
+                                   PCPAMGPrecisions[pamg->nlevel              ? (PetscInt)pamg->precision
+                                                    : pamg->wantprecision < 0 ? PC_PAMG_PRECISION_AUTO
+                                                                              : pamg->wantprecision],
                                    pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
                                    : pamg->onesided ? ", on the host since entries (i, j) have no entry (j, i)"
                                    : pamg->chains   ? ", on the host since rows of few neighbours are eliminated there"
@@ -314,123 +314,6 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   if (pamg->direct) PetscCall(PolderCoarseView(pamg->coarse, viewer));
   else if (pamg->ksp) PetscCall(KSPView(pamg->ksp, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Reads an option whose values are a list; changed: the hierarchy must be set up again */
-static PetscErrorCode PamgOption(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char *const list[], PetscInt n,
-                                 PetscInt *value, PetscBool *changed)
-{
-  PetscInt  now = *value;
-  PetscBool set;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsEList(name, text, "PCPAMG", list, n, list[now], &now, &set));
-  if (now != *value) *changed = PETSC_TRUE;
-  *value = now;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscInt lowest, PetscInt highest,
-                                  PetscInt *value, PetscBool *changed)
-{
-  PetscInt  now = *value;
-  PetscBool set;
-
-  PetscFunctionBegin;
-  PetscCall(PolderOptionsInt(PetscOptionsObject, name, text, "PCPAMG", lowest, highest, &now, &set));
-  if (set) PolderCheckBounds(PetscObjectComm((PetscObject)pc), name, now, lowest, highest);
-  if (now != *value) *changed = PETSC_TRUE;
-  *value = now;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscReal lowest, PetscReal highest,
-                               PetscReal *value, PetscBool *changed)
-{
-  PetscReal now = *value;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsReal(name, text, "PCPAMG", now, &now, NULL));
-  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %g is not between %g and %g", name, (double)now,
-             (double)lowest, (double)highest);
-  if (now != *value) *changed = PETSC_TRUE;
-  *value = now;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOptionsObject)
-{
-  PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
-  PetscBool changed = PETSC_FALSE, grids = pamg->grids, scales = pamg->scales;
-  PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
-           precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype,
-           lines = pamg->wantlines < 0 ? 2 : pamg->wantlines, repartition = pamg->wantrepartition < 0 ? 2 : pamg->wantrepartition,
-           star = pamg->wantstar < 0 ? 2 : pamg->wantstar;
-
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_cycle", "Type of cycle", PamgCycles, 3, &cycle, &changed));
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 5, &smoother, &changed));
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
-  PetscCall(
-    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 4, &precision, &changed));
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
-  PetscCall(
-    PamgOption(PetscOptionsObject, "-pc_pamg_lines", "Pairs along lines of strong couplings, and linear interpolation", PamgChoices, 3, &lines, &changed));
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_repartition", "Several processes: rows are moved to METIS parts of the graph", PamgChoices, 3,
-                       &repartition, &changed));
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_star", "Levels of wider stencils on a grid are those of couplings to next points", PamgChoices, 3, &star,
-                       &changed));
-  pamg->cycle           = (PamgCycle)cycle;
-  pamg->matching        = (PamgMatching)matching;
-  pamg->coarsetype      = (PamgCoarse)coarse;
-  pamg->wantsmoother    = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
-  pamg->wantprecision   = precision > PAMG_HALF ? PETSC_DECIDE : precision;
-  pamg->wantlines       = lines > 1 ? PETSC_DECIDE : lines;
-  pamg->wantrepartition = repartition > 1 ? PETSC_DECIDE : repartition;
-  pamg->wantstar        = star > 1 ? PETSC_DECIDE : star;
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
-                        &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Maximum number of rows of the last level; not given: automatic", 1, PETSC_MAX_INT,
-                        &pamg->wantlimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most this many rows is replicated on each", PETSC_DECIDE,
-                        PAMG_GATHER, &pamg->gatherlimit, &changed));
-  PetscCall(
-    PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpre, &changed));
-  PetscCall(
-    PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpost, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PAMG_LEVELS,
-                        &pamg->wantk, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_twice", "First coarse level that a V-cycle visits twice, 0: none", PETSC_DECIDE, PAMG_LEVELS,
-                        &pamg->wanttwice, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0,
-                     1, &pamg->kthreshold, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: automatic", 0, 4,
-                     &pamg->overcorrection, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold,
-                     &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of an aggregate, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa,
-                     &changed));
-  PetscCall(PetscOptionsBool("-pc_pamg_grid", "Levels that are grids are coarsened by boxes, without pairs", "PCPAMG", grids, &grids, NULL));
-  PetscCall(PetscOptionsBool("-pc_pamg_scale_rows", "Rows are multiplied by factors that make the matrix symmetric, where there are such", "PCPAMG", scales,
-                             &scales, NULL));
-  if (grids != pamg->grids || scales != pamg->scales) changed = PETSC_TRUE;
-  pamg->scales = scales;
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_eliminate", "Most neighbours of rows that are eliminated where chains and trees are many, 0: none",
-                        PETSC_DECIDE, PAMG_ELIMINATE, &pamg->wanteliminate, &changed));
-  pamg->grids = grids;
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1,
-                     &pamg->drop, &changed));
-  PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
-  PetscOptionsHeadEnd();
-  if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
-  if (changed) {
-    PetscCall(PCReset_PAMG(pc));
-    pc->setupcalled = PETSC_FALSE;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -516,7 +399,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  * - Y. Notay, Flexible conjugate gradients, SIAM J. Sci. Comput. 22, 2000
 -  * - M. Emans, M. Liebmann, B. Basara, Steps towards GPU accelerated aggregation AMG, 2012
 
-.seealso: `PCTNS`, `PCLEVELSET`, `KSPDCG`, `PCGAMG`, `PCHYPRE`
+.seealso: `PCPAMGSetCycle()`, `PCPAMGSetSmoother()`, `PCPAMGSetSteps()`, `PCPAMGSetPasses()`, `PCPAMGSetQuality()`, `PCPAMGSetCoarseLimit()`,
+          `PCPAMGSetPrecision()`, `PCTNS`, `PCLEVELSET`, `KSPDCG`, `PCGAMG`, `PCHYPRE`
 M*/
 PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
 {
@@ -540,7 +424,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->wantlines         = PETSC_DECIDE;
   pamg->wantrepartition   = PETSC_DECIDE;
   pamg->wantstar          = PETSC_DECIDE;
-  pamg->cycle             = PAMG_V;
+  pamg->cycle             = PC_PAMG_CYCLE_V;
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;
   pamg->overcorrection    = 0;
@@ -561,6 +445,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pc->ops->destroy        = PCDestroy_PAMG;
   pc->ops->view           = PCView_PAMG;
   pc->ops->setfromoptions = PCSetFromOptions_PAMG;
+  PetscCall(PCPAMGComposeSetters(pc, PETSC_TRUE));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCPAMGGetFused));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_ALONE, PCPAMGGetAlone));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -103,7 +103,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, PetscBool rounded, Vec z, PolderCG
   PolderCSR          csr;
 
   PetscFunctionBegin;
-  if (pamg->cycle == PAMG_K && !pamg->ksum) PetscCall(PolderDeviceMalloc(sizeof(*pamg->ksum) * POLDER_KSUMS * (size_t)pamg->nlevel, &pamg->ksum));
+  if (pamg->cycle == PC_PAMG_CYCLE_K && !pamg->ksum) PetscCall(PolderDeviceMalloc(sizeof(*pamg->ksum) * POLDER_KSUMS * (size_t)pamg->nlevel, &pamg->ksum));
   PetscCall(PCPAMGBeginDevice(pc, &csr));
   PetscCall(PolderVecGetDeviceRead(r, &rr));
   if (!parts) PetscCall(PolderVecGetDeviceWrite(z, &zz));

@@ -71,8 +71,8 @@ PetscReal PCPAMGExcessOfEnergy(const PC_PAMG *pamg, PetscInt l)
   };
 
   if (pamg->overcorrection > 0) return pamg->overcorrection;
-  if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
-  return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
+  if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PC_PAMG_CYCLE_W][pamg->passes - 1]);
+  return chosen[pamg->cycle == PC_PAMG_CYCLE_W][pamg->passes - 1];
 }
 
 /*
@@ -81,7 +81,7 @@ PetscReal PCPAMGExcessOfEnergy(const PC_PAMG *pamg, PetscInt l)
 */
 static PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
 {
-  if (PamgInterpolates(&pamg->level[l]) || !pamg->symmetric || (pamg->cycle == PAMG_K && pamg->level[l + 1].twice)) return 1;
+  if (PamgInterpolates(&pamg->level[l]) || !pamg->symmetric || (pamg->cycle == PC_PAMG_CYCLE_K && pamg->level[l + 1].twice)) return 1;
   return PCPAMGExcessOfEnergy(pamg, l);
 }
 
@@ -203,7 +203,7 @@ PetscErrorCode PCPAMGSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscFunctionBegin;
   if (l == pamg->nlevel - 1) PetscCall(pamg->steps->last(pamg, b, x));
   else if (!pamg->level[l].twice) PetscCall(PCPAMGCycleOnce(pamg, l, b, x));
-  else if (pamg->cycle == PAMG_K) PetscCall(PamgKCycle(pamg, l, b, x));
+  else if (pamg->cycle == PC_PAMG_CYCLE_K) PetscCall(PamgKCycle(pamg, l, b, x));
   else PetscCall(PamgTwoVisits(pamg, l, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

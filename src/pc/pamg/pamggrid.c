@@ -199,7 +199,7 @@ static PetscReal PamgLongest(const PamgLevel *L)
 static PetscErrorCode PamgJudgeSpan(PC_PAMG *pamg, const PetscInt span[3])
 {
   const PamgLevel *L     = pamg->level;
-  const PetscBool  wide  = (PetscBool)(pamg->cycle == PAMG_V && pamg->smoother != PAMG_SGS && pamg->post > 0);
+  const PetscBool  wide  = (PetscBool)(pamg->cycle == PC_PAMG_CYCLE_V && pamg->smoother != PAMG_SGS && pamg->post > 0);
   PetscInt64       all[] = {-span[0], span[1], span[2], (PetscInt64)PamgLongest(L)};
   PetscReal        least, most, jump;
 

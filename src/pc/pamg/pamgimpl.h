@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid: what its options and view (pamg.c), its set-up (pamgsetup.c) and its cycle (pamgcycle.c) share. */
+/* Pairwise-aggregation multigrid: what its options (pamgoptions.c) and view (pamg.c), its set-up (pamgsetup.c) and its cycle (pamgcycle.c) share. */
 #pragma once
 
 #include "core/place.h"
@@ -33,29 +33,24 @@
 /* Rows with more neighbours than this are never eliminated: their neighbours would get many entries */
 #define PAMG_ELIMINATE 4
 
+/* What levels can have: the values of PCPAMGSmoother and PCPAMGPrecision without auto */
 typedef enum {
-  PAMG_V,
-  PAMG_W,
-  PAMG_K
-} PamgCycle;
+  PAMG_JACOBI    = PC_PAMG_SMOOTHER_JACOBI,
+  PAMG_L1JACOBI  = PC_PAMG_SMOOTHER_L1JACOBI,
+  PAMG_CHEBYSHEV = PC_PAMG_SMOOTHER_CHEBYSHEV,
+  PAMG_SGS       = PC_PAMG_SMOOTHER_SGS
+} PamgSmoother;
 
 typedef enum {
-  PAMG_JACOBI,
-  PAMG_L1JACOBI,
-  PAMG_CHEBYSHEV,
-  PAMG_SGS
-} PamgSmoother;
+  PAMG_DOUBLE = PC_PAMG_PRECISION_DOUBLE,
+  PAMG_SINGLE = PC_PAMG_PRECISION_SINGLE,
+  PAMG_HALF   = PC_PAMG_PRECISION_HALF
+} PamgPrecision;
 
 typedef enum {
   PAMG_HANDSHAKE,
   PAMG_GREEDY
 } PamgMatching;
-
-typedef enum {
-  PAMG_DOUBLE,
-  PAMG_SINGLE,
-  PAMG_HALF
-} PamgPrecision;
 
 typedef enum {
   PAMG_COARSE_AUTO,
@@ -227,18 +222,18 @@ struct _PC_PAMG {
   PetscInt passes, maxlevels, coarselimit, gatherlimit, klevels;
   PetscInt eliminate; /* the most neighbours of a row that is eliminated, 0: none */
   /* As requested; PETSC_DECIDE: chosen by the place of the levels */
-  PetscInt      wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit, wantlines, wantrepartition, wantstar;
-  PetscInt      pre, post;
-  PamgCycle     cycle;
-  PamgSmoother  smoother;
-  PamgMatching  matching;
-  PamgPrecision precision;
-  PetscInt      wantprecision; /* as requested; PETSC_DECIDE: chosen in each set-up of a new hierarchy */
-  PetscBool     narrow;        /* if so: nothing speaks against half precision yet */
-  PetscBool     linear;        /* the solver assumes that the preconditioner is linear, and so does not bear rounding in single precision */
-  PamgCoarse    coarsetype;
-  PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
-  PetscBool     reuse, grids, scales;
+  PetscInt        wantsmoother, wantpre, wantpost, wantk, wanttwice, wanteliminate, wantlimit, wantlines, wantrepartition, wantstar;
+  PetscInt        pre, post;
+  PCPAMGCycleType cycle;
+  PamgSmoother    smoother;
+  PamgMatching    matching;
+  PamgPrecision   precision;
+  PetscInt        wantprecision; /* as requested; PETSC_DECIDE: chosen in each set-up of a new hierarchy */
+  PetscBool       narrow;        /* if so: nothing speaks against half precision yet */
+  PetscBool       linear;        /* the solver assumes that the preconditioner is linear, and so does not bear rounding in single precision */
+  PamgCoarse      coarsetype;
+  PetscReal       damping, overcorrection, threshold, kappa, kthreshold, drop;
+  PetscBool       reuse, grids, scales;
 
   const PamgGiven      *given; /* the rows that the levels are made of, on a device; NULL: those of the matrix */
   const PolderPlace    *place; /* where the levels are; the host before the set-up */
@@ -356,6 +351,15 @@ static inline size_t PamgValueSize(const PC_PAMG *pamg)
   return pamg->precision != PAMG_DOUBLE ? sizeof(float) : sizeof(PetscScalar);
 }
 
+/* pamg.c */
+PETSC_INTERN const char *const PamgMatchings[];
+PETSC_INTERN PetscErrorCode    PCReset_PAMG(PC);
+
+/* pamgoptions.c */
+PETSC_INTERN PetscErrorCode PCSetFromOptions_PAMG(PC, PolderOptionItems);
+/* there = PETSC_FALSE: removes the setters */
+PETSC_INTERN PetscErrorCode PCPAMGComposeSetters(PC, PetscBool there);
+
 /* pamgsetup.c */
 /* Gets the rows of the matrix at the place where the levels can be, and the set-up steps of that place */
 PETSC_INTERN PetscErrorCode PCPAMGGetRows(PC, const PamgSetUpSteps **, PolderCSR *);
@@ -363,7 +367,7 @@ PETSC_INTERN PetscErrorCode PCPAMGGetRows(PC, const PamgSetUpSteps **, PolderCSR
 PETSC_INTERN PetscErrorCode PCPAMGFirstDiagonals(const PC_PAMG *, const PolderDia **);
 /* Sets the place of the levels, and their precision */
 PETSC_INTERN void           PCPAMGSetPlace(PC_PAMG *, const PamgSetUpSteps *);
-PETSC_INTERN void           PCPAMGSetPrecision(PC_PAMG *, PamgPrecision);
+PETSC_INTERN void           PCPAMGUsePrecision(PC_PAMG *, PamgPrecision);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpLevels(PC);
 
 /* pamgpresolve.c */

@@ -180,7 +180,8 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
 /* The vectors of all levels, one after the other; *bytes: of all */
 static void PamgVectors(PC_PAMG *pamg, size_t *bytes)
 {
-  const PetscBool sgs = (PetscBool)(pamg->smoother == PAMG_SGS), diagonal = (PetscBool)(!sgs || !pamg->pre), kcycle = (PetscBool)(pamg->cycle == PAMG_K);
+  const PetscBool sgs = (PetscBool)(pamg->smoother == PAMG_SGS), diagonal = (PetscBool)(!sgs || !pamg->pre),
+                  kcycle = (PetscBool)(pamg->cycle == PC_PAMG_CYCLE_K);
 
   *bytes = 0;
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {

@@ -79,7 +79,7 @@ PetscErrorCode PCPAMGPreSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PamgCheckSolver(pc, ksp));
   PetscCall(PamgChooseUnit(pc, b));
   PetscCall(PamgWarnSymmetry(pc, ksp));
-  if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->cycle != PC_PAMG_CYCLE_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR,
                                       KSPDCG, KSPIDRS, ""));
   PetscTryMethod(ksp, POLDER_KSP_IS_FLEXIBLE, (KSP, PetscBool *), (ksp, &flexible));

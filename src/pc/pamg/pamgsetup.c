@@ -51,10 +51,10 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
   pamg->eliminate   = pamg->wanteliminate >= 0 ? pamg->wanteliminate : steps->eliminate;
   pamg->coarselimit = pamg->wantlimit >= 0 ? pamg->wantlimit : PAMG_COARSE_LIMIT;
   pamg->tight       = PETSC_FALSE;
-  PCPAMGSetPrecision(pamg, pamg->wantprecision >= 0 ? (PamgPrecision)pamg->wantprecision : PAMG_DOUBLE);
+  PCPAMGUsePrecision(pamg, pamg->wantprecision >= 0 ? (PamgPrecision)pamg->wantprecision : PAMG_DOUBLE);
 }
 
-void PCPAMGSetPrecision(PC_PAMG *pamg, PamgPrecision precision)
+void PCPAMGUsePrecision(PC_PAMG *pamg, PamgPrecision precision)
 {
   pamg->precision = precision;
   pamg->steps     = pamg->setup->cycle[precision];
@@ -72,7 +72,7 @@ static PetscErrorCode PamgChoosePrecision(PC_PAMG *pamg)
   if (!pamg->narrow || !L->gridknown || !pamg->grids || !pamg->symmetric || L->csr.M <= pamg->coarselimit || pamg->maxlevels <= 1)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!pamg->place->device) PetscCall(PCPAMGGridSample(pamg));
-  if (pamg->narrow) PCPAMGSetPrecision(pamg, PAMG_HALF);
+  if (pamg->narrow) PCPAMGUsePrecision(pamg, PAMG_HALF);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -39,15 +39,15 @@ static PetscInt PamgFirstTwice(const PC_PAMG *pamg)
 /* What eliminated rows leave is as far from solved as the level that they belong to: one of the two may do the second visit */
 void PCPAMGChooseVisits(PC_PAMG *pamg)
 {
-  const PetscInt first = pamg->cycle == PAMG_V ? PamgFirstTwice(pamg) : 1;
+  const PetscInt first = pamg->cycle == PC_PAMG_CYCLE_V ? PamgFirstTwice(pamg) : 1;
 
   for (PetscInt l = 1; l + 1 < pamg->nlevel; ++l) {
     PamgLevel *L = &pamg->level[l];
 
     L->twice = PETSC_FALSE;
     if (!first || l < first || L[-1].eliminates) continue;
-    if (pamg->cycle == PAMG_V) L->twice = (PetscBool)(l == first || (pamg->setup->pairstwice && !L->isgrid && L->N <= L[-1].N / PAMG_TWICE_NEXT));
-    else L->twice = (PetscBool)(pamg->cycle == PAMG_W || l <= pamg->klevels);
+    if (pamg->cycle == PC_PAMG_CYCLE_V) L->twice = (PetscBool)(l == first || (pamg->setup->pairstwice && !L->isgrid && L->N <= L[-1].N / PAMG_TWICE_NEXT));
+    else L->twice = (PetscBool)(pamg->cycle == PC_PAMG_CYCLE_W || l <= pamg->klevels);
   }
 }
 
@@ -79,7 +79,7 @@ static PetscErrorCode PamgStretch(PC_PAMG *pamg, PetscInt l, PetscReal *longest)
 PetscErrorCode PCPAMGSetLengths(PC_PAMG *pamg)
 {
   PetscFunctionBegin;
-  for (PetscInt l = pamg->nlevel - 2; l > 0 && pamg->cycle != PAMG_K; --l) { // a visit contains those of coarser levels
+  for (PetscInt l = pamg->nlevel - 2; l > 0 && pamg->cycle != PC_PAMG_CYCLE_K; --l) { // a visit contains those of coarser levels
     PamgLevel *L       = &pamg->level[l];
     PetscReal  longest = 0;
 
@@ -88,7 +88,7 @@ PetscErrorCode PCPAMGSetLengths(PC_PAMG *pamg)
       L->length[0] = L->length[1] = 1;
       continue;
     }
-    if (pamg->cycle == PAMG_V && !PamgPairsFrom(pamg, l)) {
+    if (pamg->cycle == PC_PAMG_CYCLE_V && !PamgPairsFrom(pamg, l)) {
       PolderVisitLengths(PAMG_TWICE_LONGEST / PAMG_TWICE_RATIO, PAMG_TWICE_LONGEST, L->length);
       continue;
     }
