@@ -13,7 +13,7 @@
 PETSC_INTERN PetscErrorCode PolderOptionsInt(PolderOptionItems, const char name[], const char text[], const char man[], PetscInt lowest, PetscInt highest,
                                              PetscInt *value, PetscBool *set);
 
-/* A setter of a type: the name of the function that is composed with the object, and that function */
+/* A setter or getter of a type: the name of the function that is composed with the object, and that function */
 typedef struct {
   const char *name;
   void (*call)(void);

@@ -23,6 +23,14 @@ PetscErrorCode PolderRowsForget(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderRowsSetInt(PC pc, PetscInt *setting, PetscInt value)
+{
+  PetscFunctionBegin;
+  if (value != *setting) PetscCall(PolderRowsForget(pc));
+  *setting = value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Refuses the matrix on every process for the first row that has no positive diagonal or an entry that is not finite. Collective */
 static PetscErrorCode PolderRowsCheck_Private(PC pc, const PolderCSR *csr)
 {

@@ -34,5 +34,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PolderRowsCreate(PC, PolderRowsPC *, const PolderRowsSteps *);
 /* A setting has changed: the next set-up begins with the pattern */
 PETSC_INTERN PetscErrorCode PolderRowsForget(PC);
+/* The same, unless the setting has this value already */
+PETSC_INTERN PetscErrorCode PolderRowsSetInt(PC, PetscInt *setting, PetscInt value);
 /* Refuses the matrix on all processes when one has a pivot that is not positive: in the local row `bad`, PETSC_MAX_INT for none. Collective */
 PETSC_INTERN PetscErrorCode PolderRowsCheckPivot(PC, PetscInt bad, const char advice[]);

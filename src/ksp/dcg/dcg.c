@@ -130,18 +130,6 @@ static PetscErrorCode KSPReset_DCG(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPDestroy_DCG(KSP ksp)
-{
-  PetscFunctionBegin;
-  PetscCall(KSPDCGWholeFree(ksp));
-  PetscCall(PolderCGDestroy(ksp));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGGetDeflationSpace_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGSetFlexible_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, POLDER_KSP_IS_FLEXIBLE, NULL));
-  PetscCall(KSPDestroyDefault(ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode KSPDCGGetDeflationSpace_DCG(KSP ksp, PolderDeflationSpace *space)
 {
   PetscFunctionBegin;
@@ -215,6 +203,19 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const PolderSetter KSPDCGSetters[] = {POLDER_SETTER(KSPDCGGetDeflationSpace, DCG), POLDER_SETTER(KSPDCGSetFlexible, DCG)};
+
+static PetscErrorCode KSPDestroy_DCG(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPDCGWholeFree(ksp));
+  PetscCall(PolderCGDestroy(ksp));
+  PetscCall(PolderComposeSetters((PetscObject)ksp, PETSC_STATIC_ARRAY_LENGTH(KSPDCGSetters), KSPDCGSetters, PETSC_FALSE));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, POLDER_KSP_IS_FLEXIBLE, NULL));
+  PetscCall(KSPDestroyDefault(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    KSPDCG - Deflated preconditioned conjugate gradients for symmetric positive (semi-)definite systems
 
@@ -276,8 +277,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP ksp)
   ksp->ops->buildresidual                = KSPBuildResidualDefault;
   ksp->ops->computeeigenvalues           = PolderCGComputeEigenvalues;
   ksp->ops->computeextremesingularvalues = PolderCGComputeExtremeSingularValues;
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGGetDeflationSpace_C", KSPDCGGetDeflationSpace_DCG));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGSetFlexible_C", KSPDCGSetFlexible_DCG));
+  PetscCall(PolderComposeSetters((PetscObject)ksp, PETSC_STATIC_ARRAY_LENGTH(KSPDCGSetters), KSPDCGSetters, PETSC_TRUE));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, POLDER_KSP_IS_FLEXIBLE, KSPDCGIsFlexible_Private));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

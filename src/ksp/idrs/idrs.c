@@ -64,18 +64,6 @@ static PetscErrorCode KSPReset_IDRS(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPDestroy_IDRS(KSP ksp)
-{
-  PetscFunctionBegin;
-  PetscCall(KSPReset_IDRS(ksp));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSSetS_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSGetS_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSSetVariant_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSGetVariant_C", NULL));
-  PetscCall(KSPDestroyDefault(ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode KSPIDRSSetS_IDRS(KSP ksp, PetscInt s)
 {
   KSP_IDRS *idrs = (KSP_IDRS *)ksp->data;
@@ -211,6 +199,18 @@ PetscErrorCode KSPIDRSGetVariant(KSP ksp, KSPIDRSVariant *variant)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const PolderSetter KSPIDRSSetters[] = {POLDER_SETTER(KSPIDRSSetS, IDRS), POLDER_SETTER(KSPIDRSGetS, IDRS), POLDER_SETTER(KSPIDRSSetVariant, IDRS),
+                                              POLDER_SETTER(KSPIDRSGetVariant, IDRS)};
+
+static PetscErrorCode KSPDestroy_IDRS(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPReset_IDRS(ksp));
+  PetscCall(PolderComposeSetters((PetscObject)ksp, PETSC_STATIC_ARRAY_LENGTH(KSPIDRSSetters), KSPIDRSSetters, PETSC_FALSE));
+  PetscCall(KSPDestroyDefault(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    KSPIDRS - Induced dimension reduction, IDR(s), for general matrices
 
@@ -272,9 +272,6 @@ PETSC_INTERN PetscErrorCode KSPCreate_IDRS(KSP ksp)
   ksp->ops->setfromoptions = KSPSetFromOptions_IDRS;
   ksp->ops->buildsolution  = KSPBuildSolution_IDRS;
   ksp->ops->buildresidual  = KSPBuildResidualDefault;
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSSetS_C", KSPIDRSSetS_IDRS));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSGetS_C", KSPIDRSGetS_IDRS));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSSetVariant_C", KSPIDRSSetVariant_IDRS));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSGetVariant_C", KSPIDRSGetVariant_IDRS));
+  PetscCall(PolderComposeSetters((PetscObject)ksp, PETSC_STATIC_ARRAY_LENGTH(KSPIDRSSetters), KSPIDRSSetters, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -289,9 +289,7 @@ static PetscErrorCode PCFSAISetPower_FSAI(PC pc, PetscInt power)
 
   PetscFunctionBegin;
   PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_fsai_power", power, 1, PC_FSAI_POWER_MAX);
-  if (power == fsai->power) PetscFunctionReturn(PETSC_SUCCESS);
-  fsai->power = power;
-  PetscCall(PolderRowsForget(pc));
+  PetscCall(PolderRowsSetInt(pc, &fsai->power, power));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

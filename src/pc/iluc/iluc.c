@@ -53,9 +53,7 @@ static PetscErrorCode PCILUCSetLevels_ILUC(PC pc, PetscInt levels)
 
   PetscFunctionBegin;
   PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_iluc_levels", levels, 0, PC_ILUC_LEVELS_MAX);
-  if (levels == ilu->fill) PetscFunctionReturn(PETSC_SUCCESS);
-  ilu->fill = levels;
-  PetscCall(PolderRowsForget(pc));
+  PetscCall(PolderRowsSetInt(pc, &ilu->fill, levels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,9 +88,7 @@ static PetscErrorCode PCILUCSetPower_ILUC(PC pc, PetscInt power)
 
   PetscFunctionBegin;
   PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_iluc_power", power, 0, PC_ILUC_LEVELS_MAX + 1);
-  if (power == ilu->power) PetscFunctionReturn(PETSC_SUCCESS);
-  ilu->power = power;
-  PetscCall(PolderRowsForget(pc));
+  PetscCall(PolderRowsSetInt(pc, &ilu->power, power));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

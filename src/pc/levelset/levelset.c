@@ -1,6 +1,7 @@
 /* Deflation as a preconditioner: an inner preconditioner M and the coarse correction Q of a deflation space, for any Krylov method. */
 #include "deflation/deflationspace.h"
 #include "mat/rounding.h"
+#include "core/options.h"
 #include "core/refusal.h"
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -279,21 +280,6 @@ static PetscErrorCode PCReset_LevelSet(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDestroy_LevelSet(PC pc)
-{
-  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(PCReset_LevelSet(pc));
-  PetscCall(PCDestroy(&ls->inner));
-  PetscCall(PolderDeflationSpaceDestroy(&ls->space));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetPC_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetDeflationSpace_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetSetForm_C", NULL));
-  PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCView_LevelSet(PC pc, PetscViewer viewer)
 {
   static const char *const formula[] = {"P^T M^-1 + Q", "M^-1 P + Q", "P^T M^-1 P + Q"};
@@ -431,6 +417,22 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const PolderSetter PCLevelSetSetters[] = {POLDER_SETTER(PCLevelSetGetPC, LevelSet), POLDER_SETTER(PCLevelSetGetDeflationSpace, LevelSet),
+                                                 POLDER_SETTER(PCLevelSetSetForm, LevelSet)};
+
+static PetscErrorCode PCDestroy_LevelSet(PC pc)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_LevelSet(pc));
+  PetscCall(PCDestroy(&ls->inner));
+  PetscCall(PolderDeflationSpaceDestroy(&ls->space));
+  PetscCall(PolderComposeSetters((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(PCLevelSetSetters), PCLevelSetSetters, PETSC_FALSE));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    PCLEVELSET - deflation as a preconditioner around any other one, for any Krylov method
 
@@ -499,8 +501,6 @@ PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC pc)
   pc->ops->destroy        = PCDestroy_LevelSet;
   pc->ops->view           = PCView_LevelSet;
   pc->ops->setfromoptions = PCSetFromOptions_LevelSet;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetPC_C", PCLevelSetGetPC_LevelSet));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetDeflationSpace_C", PCLevelSetGetDeflationSpace_LevelSet));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetSetForm_C", PCLevelSetSetForm_LevelSet));
+  PetscCall(PolderComposeSetters((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(PCLevelSetSetters), PCLevelSetSetters, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -95,9 +95,7 @@ static PetscErrorCode PCMEILUSetSets_MEILU(PC pc, PetscInt sets)
 
   PetscFunctionBegin;
   PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_meilu_sets", sets, 1, PC_MEILU_SETS_MAX);
-  if (sets == me->sets) PetscFunctionReturn(PETSC_SUCCESS);
-  me->sets = sets;
-  PetscCall(PolderRowsForget(pc));
+  PetscCall(PolderRowsSetInt(pc, &me->sets, sets));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

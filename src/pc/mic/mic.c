@@ -85,9 +85,7 @@ static PetscErrorCode PCMICSetBlocks_MIC(PC pc, PetscInt blocks)
 
   PetscFunctionBegin;
   PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_mic_blocks", blocks, 1, PETSC_MAX_INT);
-  if (blocks == mic->blocks) PetscFunctionReturn(PETSC_SUCCESS);
-  mic->blocks = blocks;
-  PetscCall(PolderRowsForget(pc));
+  PetscCall(PolderRowsSetInt(pc, &mic->blocks, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -102,23 +102,6 @@ static PetscErrorCode PCReset_RRB(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDestroy_RRB(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCReset_RRB(pc));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetTwice_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_REDUCTION, NULL));
-  PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
 {
   static const char *const origins[] = {"given", "of the DM", "seen in the matrix"};
@@ -453,6 +436,25 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const PolderSetter PCRRBSetters[] = {POLDER_SETTER(PCRRBSetGrid, RRB),
+                                            POLDER_SETTER(PCRRBSetLevels, RRB),
+                                            POLDER_SETTER(PCRRBSetTwice, RRB),
+                                            POLDER_SETTER(PCRRBSetOmega, RRB),
+                                            POLDER_SETTER(PCRRBSetSinglePrecision, RRB),
+                                            POLDER_SETTER(PCRRBSetLatency, RRB),
+                                            POLDER_SETTER(PCRRBGetOrdering, RRB)};
+
+static PetscErrorCode PCDestroy_RRB(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_RRB(pc));
+  PetscCall(PolderComposeSetters((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(PCRRBSetters), PCRRBSetters, PETSC_FALSE));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_REDUCTION, NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    PCRRB - repeated red-black incomplete factorisation of 5- and 9-point stencils on 2-D grids
 
@@ -514,13 +516,7 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
   pc->ops->destroy        = PCDestroy_RRB;
   pc->ops->view           = PCView_RRB;
   pc->ops->setfromoptions = PCSetFromOptions_RRB;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", PCRRBSetLevels_RRB));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetTwice_C", PCRRBSetTwice_RRB));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", PCRRBSetOmega_RRB));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", PCRRBSetLatency_RRB));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", PCRRBGetOrdering_RRB));
+  PetscCall(PolderComposeSetters((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(PCRRBSetters), PCRRBSetters, PETSC_TRUE));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCRRBGetFused));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_REDUCTION, PCRRBGetReduction));
   PetscFunctionReturn(PETSC_SUCCESS);
