@@ -28,7 +28,7 @@ def kernels(root):
     for folder in ("cuda", "examples/waves"):
         for f in sorted(os.listdir(os.path.join(root, folder))):
             if f.endswith((".cu", ".cuh")):
-                text = re.sub(r"__launch_bounds__\([^()]*\)", "", open(os.path.join(root, folder, f), encoding="utf-8").read())
+                text = re.sub(r"__launch_bounds__\((?:[^()]|\([^()]*\))*\)", "", open(os.path.join(root, folder, f), encoding="utf-8").read())
                 for name in re.findall(r"__global__\s+(?:void\s+)?(\w+)\(", text):
                     if not name.startswith("Polder"):
                         yield f"{folder}/{f}: the name of kernel {name} does not begin with Polder"

@@ -89,6 +89,7 @@ PetscErrorCode PolderDeviceFinalize(void)
 {
   PetscFunctionBegin;
   PetscCall(PolderVecNormFinalize());
+  PetscCall(PolderVecOperationsFinalize());
   PetscCall(PolderPeersFinalize());
   PolderDeviceLimits.threads = 0; // an option of the next PetscInitialize() may set it
   PetscCall(PolderDeviceCallFinalize());

@@ -81,15 +81,16 @@ PETSC_INTERN PetscErrorCode PolderImageRestoreValues(Mat, PetscScalar **);
    8 million values; here it gets that when it is read on the host. Collective */
 PETSC_INTERN PetscErrorCode PolderVecCreate(MPI_Comm, PetscLayout, VecType, Vec *);
 /* VecDuplicate() and VecDuplicateVecs(). On the device the values are allocated here, from the pool of PolderDeviceMalloc(). PETSc would allocate them at
-   the first write, during a solve, which takes as long as several products */
+   the first write, during a solve, which takes as long as several products. The operations are those of PolderVecTakeOperations() */
 PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);
 PETSC_INTERN PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w);
 /* n work vectors in place of those that the KSP has, like `like`; NULL: like its right-hand side, or like vectors of its operator before there is one */
 PETSC_INTERN PetscErrorCode PolderKSPSetWorkVecs(KSP, PetscInt n, Vec like);
-/* VecMDot(). On the device its kernels run near the bandwidth of the memory; PETSc's have 16,384 threads in all, and take seven times as long on an H200 */
-PETSC_INTERN PetscErrorCode PolderVecMDot(Vec x, PetscInt n, const Vec y[], PetscScalar dots[]);
-/* VecMDot() of v, and of its duplicates, becomes this one if v is on the device */
-PETSC_INTERN PetscErrorCode PolderVecTakeMDot(Vec v);
+/* y = own y + sum of a[k] x[k], n > 0 terms, none of them y; one pass on the device */
+PETSC_INTERN PetscErrorCode PolderVecCombine(Vec y, PetscScalar own, PetscInt n, const PetscScalar a[], Vec x[]);
+/* If v is on the device, its inner products, norms and linear combinations, and those of its duplicates, become ours, near the bandwidth of the memory */
+PETSC_INTERN PetscErrorCode PolderVecTakeOperations(Vec v);
+PETSC_INTERN PetscErrorCode PolderVecOperationsFinalize(void);
 /* ||v||, infinity when it is NaN; unlike VecNorm() it does not synchronise with the device. Collective */
 PETSC_INTERN PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm);
 /* The same in two parts, between which other work can be launched; only one norm at a time */

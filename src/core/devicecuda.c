@@ -192,6 +192,7 @@ PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
   PetscCall(PolderVecCreateDevice_Private(PetscObjectComm((PetscObject)v), layout, seq, w));
   PetscCall(VecGetDM(v, &dm));
   if (dm) PetscCall(VecSetDM(*w, dm)); // preconditioners may ask the vector for its DM
+  PetscCall(PolderVecTakeOperations(*w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,16 @@ PetscReal PolderDot_Host(PetscInt n, const PetscScalar *restrict x, const PetscS
   return total;
 }
 
+void PolderCombine_Host(PetscInt n, const PolderTerms *terms, PetscScalar y[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscScalar sum = terms->own != 0 ? terms->own * y[i] : 0;
+
+    for (PetscInt k = 0; k < terms->count; ++k) sum += terms->a[k] * terms->x[k][i];
+    y[i] = sum;
+  }
+}
+
 void PolderReciprocal_Host(PetscInt n, PetscScalar zero, const PetscScalar x[], PetscScalar y[])
 {
   for (PetscInt i = 0; i < n; ++i) y[i] = x[i] != 0 ? 1 / x[i] : zero;

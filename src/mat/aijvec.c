@@ -57,7 +57,7 @@ static PetscErrorCode PolderAIJCreateVec_Private(Mat A, PetscLayout map, Vec *v)
   PetscFunctionBegin;
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderVecCreate(PetscObjectComm((PetscObject)A), map, A->defaultvectype, v));
-  PetscCall(PolderVecTakeMDot(*v));
+  PetscCall(PolderVecTakeOperations(*v));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(MatGetBindingPropagates(A, &propagates));
   if (!bound || !propagates) PetscFunctionReturn(PETSC_SUCCESS);

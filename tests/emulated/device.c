@@ -69,6 +69,7 @@ PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
 {
   PetscFunctionBegin;
   PetscCall(VecDuplicate(v, w));
+  PetscCall(PolderVecTakeOperations(*w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

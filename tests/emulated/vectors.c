@@ -29,12 +29,14 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
   return 0;
 }
 
-int PolderDots_CUDA(PetscInt n, PetscInt count, const PetscScalar x[], const PetscScalar *const y[], PetscScalar dots[], void *work, PolderStream stream)
+int PolderDots_CUDA(PetscInt n, PetscInt count, const PetscScalar x[], const PetscScalar *const y[], const PolderDotsTo *to, void *work, PolderStream stream)
 {
-  for (PetscInt k = 0; k < count; ++k) dots[k] = PolderDot_Host(n, x, y[k]);
+  for (PetscInt k = 0; k < count; ++k) to->dots[k] = PolderDot_Host(n, x, y[k]);
+  if (to->arrived) *to->arrived = 0;
   return 0;
 }
 
+PolderEmulate(PolderCombine, (PetscInt n, const PolderTerms *terms, PetscScalar y[], PolderStream stream), n, terms, y);
 PolderEmulate(PolderCsrMult,
               (PolderRows A, PolderRowList rows, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderRowsDot dot,
                PolderStream stream),

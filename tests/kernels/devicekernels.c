@@ -50,9 +50,11 @@ static PetscErrorCode TestDots(void *work, PolderStream stream)
     const PetscInt     n = Sizes[s], shift = 7;
     const PetscScalar *yd[POLDER_DOTS];
     PetscScalar       *x, *xd, *dotsd, dots[POLDER_DOTS + 1], expected[POLDER_DOTS + 1];
+    PolderDotsTo       to = {NULL, NULL};
 
     PetscCall(Random(n + shift * POLDER_DOTS, &x, &xd));
     PetscCall(PolderDeviceMalloc(sizeof(dots), &dotsd));
+    to.dots = dotsd;
     for (PetscInt count = 0; count <= POLDER_DOTS; ++count) {
       for (int k = 0; k <= POLDER_DOTS; ++k) dots[k] = expected[k] = 3 + k;
       PetscCall(PolderDeviceFromHost(dotsd, dots, sizeof(dots)));
@@ -60,7 +62,7 @@ static PetscErrorCode TestDots(void *work, PolderStream stream)
         yd[k]       = xd + shift * k;
         expected[k] = PolderDot_Host(n, x, x + shift * k);
       }
-      PolderLaunch(PolderDots_CUDA(n, count, xd, yd, dotsd, work, stream));
+      PolderLaunch(PolderDots_CUDA(n, count, xd, yd, &to, work, stream));
       PetscCall(PolderDeviceToHost(dots, dotsd, sizeof(dots)));
       wrong += Wrong(POLDER_DOTS + 1, dots, expected, 1e-14 * (n + 1));
     }
@@ -69,6 +71,45 @@ static PetscErrorCode TestDots(void *work, PolderStream stream)
     PetscCall(PetscFree(x));
   }
   PetscCall(Report("dots", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Combinations of 0 to POLDER_TERMS vectors, also with no part of the old values, which are not numbers then; what follows their last entry stays as it is */
+static PetscErrorCode TestCombine(PETSC_UNUSED void *work, PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt n = Sizes[s], shift = 7;
+    PetscScalar   *x, *xd, *y, *yd, *expected;
+
+    PetscCall(Random(n + shift * POLDER_TERMS, &x, &xd));
+    PetscCall(Random(n + 1, &y, &yd));
+    PetscCall(PetscMalloc1(n + 1, &expected));
+    PetscCall(PetscArraycpy(expected, y, n + 1));
+    for (PetscInt count = 0; count <= POLDER_TERMS; ++count) {
+      PolderTerms here = {.count = count, .own = count % 3 ? 1.25 - count % 2 : 0}, there = here;
+
+      for (PetscInt k = 0; k < count; ++k) {
+        here.x[k]  = x + shift * k;
+        there.x[k] = xd + shift * k;
+        here.a[k] = there.a[k] = (PetscScalar)(k - 9) / 32;
+      }
+      for (PetscInt i = 0; i < n && here.own == 0; ++i) y[i] = expected[i] = NAN;
+      PetscCall(PolderDeviceFromHost(yd, y, sizeof(*y) * (size_t)(n + 1)));
+      PolderCombine_Host(n, &here, expected);
+      PolderLaunch(PolderCombine_CUDA(n, &there, yd, stream));
+      PetscCall(PolderDeviceToHost(y, yd, sizeof(*y) * (size_t)(n + 1)));
+      wrong += Wrong(n + 1, y, expected, 1e-11);
+    }
+    PetscCall(PolderDeviceFree(&yd));
+    PetscCall(PolderDeviceFree(&xd));
+    PetscCall(PetscFree(expected));
+    PetscCall(PetscFree(y));
+    PetscCall(PetscFree(x));
+  }
+  PetscCall(Report("combinations", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,7 +383,7 @@ static PetscErrorCode TestCG(void *work, PolderStream stream)
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestDot, TestDots, TestToHost, TestShadow, TestCG}
+  help, {TestDot, TestDots, TestCombine, TestToHost, TestShadow, TestCG}
 };
 
 /*TEST

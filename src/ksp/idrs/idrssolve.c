@@ -85,7 +85,7 @@ static PetscErrorCode KSPIDRSDirection_Private(KSP ksp, PetscInt k, Vec r, Vec v
 {
   KSP_IDRS      *idrs  = (KSP_IDRS *)ksp->data;
   const PetscInt n     = idrs->n;
-  PetscScalar   *gamma = idrs->gamma;
+  PetscScalar   *gamma = idrs->gamma, *a = idrs->dots; // the products of the last step are no longer needed
   Vec            z;
 
   PetscFunctionBegin;
@@ -99,13 +99,21 @@ static PetscErrorCode KSPIDRSDirection_Private(KSP ksp, PetscInt k, Vec r, Vec v
     for (PetscInt j = k; j < i; ++j) gamma[i] -= IDRSEntry(idrs, M, i, j) * gamma[j];
     gamma[i] /= IDRSEntry(idrs, M, i, i);
   }
-  for (PetscInt i = k; i < n; ++i) gamma[i] = -gamma[i];
-  PetscCall(VecWAXPY(v, gamma[k], idrs->G[k], r));
-  if (n > k + 1) PetscCall(VecMAXPY(v, n - k - 1, gamma + k + 1, idrs->G + k + 1));
-  for (PetscInt i = k; i < n; ++i) gamma[i] = -gamma[i];
+  a[0]          = 1;
+  idrs->list[0] = r;
+  for (PetscInt i = k; i < n; ++i) {
+    a[1 + i - k]          = -gamma[i];
+    idrs->list[1 + i - k] = idrs->G[i];
+  }
+  PetscCall(PolderVecCombine(v, 0, n - k + 1, a, idrs->list));
   PetscCall(KSPIDRSPrecondition_Private(ksp, v, work, &z));
-  PetscCall(VecAXPBY(idrs->U[k], idrs->omega, gamma[k], z));
-  if (n > k + 1) PetscCall(VecMAXPY(idrs->U[k], n - k - 1, gamma + k + 1, idrs->U + k + 1));
+  a[0]          = idrs->omega;
+  idrs->list[0] = z;
+  for (PetscInt i = k + 1; i < n; ++i) {
+    a[i - k]          = gamma[i];
+    idrs->list[i - k] = idrs->U[i];
+  }
+  PetscCall(PolderVecCombine(idrs->U[k], gamma[k], n - k, a, idrs->list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,7 +12,7 @@ static PetscErrorCode KSPIDRSFillShadow_Private(KSP_IDRS *idrs)
   for (PetscInt k = 0; k < idrs->n; ++k) {
     PetscCall(PolderVecFill(idrs->Q[k], idrs->seed, k));
     for (int twice = 0; twice < 2 && k; ++twice) {
-      PetscCall(PolderVecMDot(idrs->Q[k], k, idrs->Q, idrs->alpha));
+      PetscCall(VecMDot(idrs->Q[k], k, idrs->Q, idrs->alpha));
       for (PetscInt i = 0; i < k; ++i) idrs->alpha[i] = -idrs->alpha[i];
       PetscCall(VecMAXPY(idrs->Q[k], k, idrs->alpha, idrs->Q));
     }
@@ -64,7 +64,7 @@ static PetscErrorCode KSPIDRSProject_BiOrtho(KSP ksp, PetscBool start, Vec r)
 
   PetscFunctionBegin;
   (void)start;
-  PetscCall(PolderVecMDot(r, idrs->n, idrs->Q, idrs->phi));
+  PetscCall(VecMDot(r, idrs->n, idrs->Q, idrs->phi));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +86,7 @@ static PetscErrorCode KSPIDRSBiOrthogonalise_BiOrtho(KSP ksp, PetscInt k, Vec r)
   }
   for (PetscInt i = k; i < n; ++i) idrs->list[i - k] = idrs->Q[i];
   idrs->list[n - k] = g;
-  PetscCall(PolderVecMDot(g, n - k + 1, idrs->list, idrs->dots));
+  PetscCall(VecMDot(g, n - k + 1, idrs->list, idrs->dots));
   for (PetscInt i = k; i < n; ++i) IDRSEntry(idrs, M, i, k) = idrs->dots[i - k];
   idrs->gg = PetscRealPart(idrs->dots[n - k]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,7 +116,7 @@ static PetscErrorCode KSPIDRSOmegaDots_BiOrtho(KSP ksp, Vec t, Vec r, PetscScala
   PetscFunctionBegin;
   list[0] = t;
   list[1] = r;
-  PetscCall(PolderVecMDot(t, 2, list, dots));
+  PetscCall(VecMDot(t, 2, list, dots));
   *tt = dots[0];
   *tr = dots[1];
   PetscCall(PetscArrayzero(idrs->psi, idrs->n)); // phi comes anew
@@ -134,7 +134,7 @@ static PetscErrorCode KSPIDRSRefresh_Private(KSP_IDRS *idrs, Vec r)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; ++i) idrs->list[i] = idrs->Q[i];
   idrs->list[n] = r;
-  PetscCall(PolderVecMDot(r, n + 1, idrs->list, idrs->dots));
+  PetscCall(VecMDot(r, n + 1, idrs->list, idrs->dots));
   PetscCall(PetscArraycpy(idrs->phi, idrs->dots, n));
   idrs->rr    = PetscRealPart(idrs->dots[n]);
   idrs->error = PETSC_MACHINE_EPSILON * idrs->rr;
@@ -190,7 +190,7 @@ static PetscErrorCode KSPIDRSBiOrthogonalise_MinSync(KSP ksp, PetscInt k, Vec r)
   for (PetscInt i = 0; i < k; ++i) idrs->list[n + i] = idrs->G[i];
   idrs->list[n + k]     = r;
   idrs->list[n + k + 1] = idrs->G[k];
-  PetscCall(PolderVecMDot(idrs->G[k], n + k + 2, idrs->list, idrs->dots));
+  PetscCall(VecMDot(idrs->G[k], n + k + 2, idrs->list, idrs->dots));
   for (PetscInt i = 0; i < k; ++i) { // M_t alpha = psi_1 ... psi_k-1
     alpha[i] = psi[i];
     for (PetscInt j = 0; j < i; ++j) alpha[i] -= IDRSEntry(idrs, M, i, j) * alpha[j];
@@ -232,7 +232,7 @@ static PetscErrorCode KSPIDRSOmegaDots_MinSync(KSP ksp, Vec t, Vec r, PetscScala
   for (PetscInt i = 0; i < n; ++i) idrs->list[i] = idrs->Q[i];
   idrs->list[n]     = r;
   idrs->list[n + 1] = t;
-  PetscCall(PolderVecMDot(t, n + 2, idrs->list, idrs->dots));
+  PetscCall(VecMDot(t, n + 2, idrs->list, idrs->dots));
   *tr = idrs->dots[n];
   *tt = idrs->dots[n + 1];
   PetscCall(PetscArraycpy(idrs->psi, idrs->dots, n));

@@ -73,7 +73,7 @@ static PetscErrorCode PamgInverseStep(PC pc, Vec d, PetscBool constant, Vec w[],
   if (constant) PetscCall(PamgRemoveMean(d, sum, x));
   PetscCall(MatMult(pc->pmat, x, y));
   PetscCall(VecPointwiseMult(r, d, x));
-  PetscCall(PolderVecMDot(x, 2, (const Vec[]){r, y}, dot));
+  PetscCall(VecMDot(x, 2, (const Vec[]){r, y}, dot));
   *quotient = PetscRealPart(dot[1]) > 0 ? PetscRealPart(dot[0]) / PetscRealPart(dot[1]) : PETSC_MAX_REAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
