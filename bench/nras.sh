@@ -180,11 +180,11 @@ points() { # without a grid; on a GPU beside one core of the same machine; ILU(0
 
 # Iterations on the same points with strong convection: blocks, cuts, overlaps and, where ILU(0) has trouble, ILU(1)
 overlaps() {
-  type=aij
-  [ $where = cpu ] || type=aijcusparse
+  type=aij few=24
+  [ $where = cpu ] || type=aijcusparse few=-1
   for peclet in ${PECLETS:-100 300 700 1000}; do
     for k in $([ "$peclet" -lt 500 ] && echo 0 || echo 0 1); do
-      for blocks in ilu 1 24 128 1024; do
+      for blocks in ilu 1 $few 128 1024; do
         for cut in metis rows; do
           case $blocks-$cut in ilu-rows | 1-rows) continue ;; esac
           for krylov in bcgs gmres "idrs -ksp_idrs_s 8"; do
@@ -192,7 +192,7 @@ overlaps() {
               options="x | -ksp_type $krylov -mat_type $type -pc_type"
               case $blocks-$overlap in
                 ilu-0) echo "$options ilu -pc_factor_levels $k" ;;
-                1-0 | 24-* | 128-* | 1024-*)
+                1-0 | $few-* | 128-* | 1024-*)
                   echo "$options nras -pc_nras_levels $k -pc_nras_blocks $blocks -pc_nras_partition $cut -pc_nras_inner_overlap $overlap" ;;
               esac
             done
@@ -202,6 +202,7 @@ overlaps() {
           case $blocks in
             ilu) head="| $peclet | $k | \`ilu\` | |" ;;
             1) head="| $peclet | $k | 1 | |" ;;
+            -1) head="| $peclet | $k | automatic | $cut |" ;;
             *) head="| $peclet | $k | $blocks | $cut |" ;;
           esac
           awk -F ' *[|] *' -v head="$head" 'BEGIN {printf "%s", head}

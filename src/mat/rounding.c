@@ -1,4 +1,4 @@
-/* Bound of the residual that remains when the exact solution is rounded to double precision. */
+/* Products with absolute values, and the bound of the residual that remains when the exact solution is rounded to double precision. */
 #include "rounding.h"
 #include "csr.h"
 #include "halo.h"
@@ -51,23 +51,31 @@ static PetscErrorCode PolderMatMagnitude_Private(Mat A, const PolderPlace *place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderMatMagnitude(Mat A, Vec x, Vec y)
+{
+  const PolderPlace *place;
+  PetscBool          done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceOfVecs(x, NULL, &place));
+  PetscCall(PolderMatMagnitude_Private(A, place, x, y, &done));
+  if (!done) PetscCall(PolderMatMagnitude_Private(A, &PolderOnHost, x, y, &done)); // for other AIJ types, on the host only
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ||eps |A| |x| || with the unit roundoff eps. When the entries cannot be read, 2 |diag(A)|, which bounds |A| for diagonally dominant matrices, or ||A||
    replaces |A| */
 PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
 {
-  Vec                y;
-  const PolderPlace *place;
-  PetscBool          aij, diagonal, done;
+  Vec       y;
+  PetscBool aij, diagonal;
 
   PetscFunctionBegin;
   PetscCall(VecDuplicate(x, &y));
   PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &diagonal));
   PetscCall(PolderMatIsAIJ(A, &aij));
-  if (aij) {
-    PetscCall(PolderPlaceOfVecs(x, NULL, &place));
-    PetscCall(PolderMatMagnitude_Private(A, place, x, y, &done));
-    if (!done) PetscCall(PolderMatMagnitude_Private(A, &PolderOnHost, x, y, &done)); // for other AIJ types, on the host only
-  } else if (!diagonal) PetscCall(PolderMatNormTimes_Private(A, x, y));
+  if (aij) PetscCall(PolderMatMagnitude(A, x, y));
+  else if (!diagonal) PetscCall(PolderMatNormTimes_Private(A, x, y));
   else {
     PetscCall(MatGetDiagonal(A, y));
     PetscCall(VecPointwiseMult(y, y, x));

@@ -87,9 +87,10 @@ static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
 
   PetscFunctionBegin;
   PetscCall(PCNRASFree(nras));
+  PetscCall(PCNRASFindLayers(pc));
   PetscCall(PCNRASSetUpOuter(pc));
   PetscCall(PCNRASSetUpBlocks(pc, csr, &blocks));
-  overlap = (PetscBool)(nras->set.inner || nras->outer.sub);
+  overlap = (PetscBool)(nras->innerlayers || nras->outer.sub);
   if (!overlap) PetscCall(NRASDirect_Private(pc, csr, &blocks, &done));
   if (!done) {
     NRASGraph graph;
@@ -249,7 +250,7 @@ static PetscErrorCode PCApplyTranspose_NRAS(PC pc, Vec r, Vec z)
   PC_NRAS *nras = (PC_NRAS *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(nras->set.form != PC_NRAS_RESTRICTED || !(nras->set.inner || nras->outer.halo), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(nras->set.form != PC_NRAS_RESTRICTED || !(nras->innerlayers || nras->outer.halo), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PC of type nras has no transpose in the restricted form with overlap: use -pc_nras_form additive or symmetric, or no overlap");
   if (!nras->tested) PetscCall(PolderMatProductsSymmetric(pc->pmat, &nras->symmetric));
   nras->tested = PETSC_TRUE;
@@ -282,8 +283,8 @@ static PetscErrorCode PCDestroy_NRAS(PC pc)
 +  -pc_nras_blocks <-1>                            - inner blocks of each process; -1: 1, or as many as suit a GPU
 .  -pc_nras_partition <auto> (auto,metis,rows,boxes) - how a process is cut into them; auto: boxes where a grid is known, else metis
 .  -pc_nras_grid <nx,ny,nz>                        - the structured grid for boxes, where neither a `DMDA` nor the matrix shows it
-.  -pc_nras_outer_overlap <0>                      - layers of rows of other processes that a process takes
-.  -pc_nras_inner_overlap <0>                      - layers of rows of other inner blocks that an inner block takes
+.  -pc_nras_outer_overlap <-1>                     - layers of rows of other processes that a process takes; -1: automatic
+.  -pc_nras_inner_overlap <-1>                     - layers of rows of other inner blocks that an inner block takes; -1: automatic
 .  -pc_nras_form <restricted> (restricted,additive,symmetric) - what is written of the result of a block
 .  -pc_nras_levels <0>                             - levels k of fill
 .  -pc_nras_shift <true>                           - shift the diagonal of a block whose pivots fail
@@ -299,6 +300,9 @@ static PetscErrorCode PCDestroy_NRAS(PC pc)
    block. Each inner block b is factored by itself, and z = sum_b P_b (L_b D_b U_b)^-1 R_b r. R_b reads all rows of the block. In the restricted form P_b
    writes the rows that the block owns, in the additive form all of them. The symmetric form reads and writes all of them with the weight 1/sqrt(m), m being
    the number of blocks that have the row. It is for `KSPCG`, needs a symmetric matrix, and shifts blocks that are not positive definite.
+
+   Layers of overlap that are left open are one where the matrix is not symmetric, the form is the restricted one, and the entries beside the diagonal are in
+   all more than twice as large as the diagonal, as those of strong convection by central differences; else none.
 
    ILU(k) keeps the entries of level 0 to k: those of the matrix have level 0, an entry made from two others has the sum of their levels plus 1. For a symmetric
    matrix the factors are those of an incomplete Cholesky factorisation, U = L^T to the last digit.
@@ -338,8 +342,9 @@ PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&nras));
   nras->set.blocks = PETSC_DECIDE;
-  nras->set.shift  = PETSC_TRUE;
-  nras->set.sweeps = 3;
+  nras->set.outer = nras->set.inner = PETSC_DECIDE;
+  nras->set.shift                   = PETSC_TRUE;
+  nras->set.sweeps                  = 3;
   nras->made = nras->place = &PolderOnHost;
   pc->data                 = (void *)nras;
   pc->ops->setup           = PCSetUp_NRAS;

@@ -1,5 +1,7 @@
 /* The two levels of blocks: the outer one of each process, with layers of rows of other processes, and the inner ones that it is cut into. */
 #include "nrasimpl.h"
+#include "mat/rounding.h"
+#include "mat/symmetry.h"
 
 /* The rows of this process and `layers` layers of neighbours, with their matrix. Collective */
 static PetscErrorCode NRASOverlap_Private(Mat A, PetscInt layers, NRASOuter *o)
@@ -27,6 +29,51 @@ static PetscErrorCode NRASOverlap_Private(Mat A, PetscInt layers, NRASOuter *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries beside the diagonal that are in all so many times as large as the diagonal */
+#define NRAS_DOMINATED 2
+
+/* Is the matrix not symmetric, and do the other entries dominate the diagonal? Factors of blocks can fail there where those of the matrix do not. Collective */
+static PetscErrorCode NRASDominated_Private(PC pc, PetscBool *dominated)
+{
+  Vec       v, sums;
+  PetscReal diagonal, all;
+  PetscBool symmetric;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(pc->pmat, &v, &sums));
+  PetscCall(VecSet(v, 1));
+  PetscCall(PolderMatMagnitude(pc->pmat, v, sums));
+  PetscCall(MatGetDiagonal(pc->pmat, v));
+  PetscCall(VecNorm(v, NORM_1, &diagonal));
+  PetscCall(VecNorm(sums, NORM_1, &all));
+  *dominated = (PetscBool)(all - diagonal > NRAS_DOMINATED * diagonal);
+  PetscCall(PetscInfo(pc, "Entries beside the diagonal are in all %g times as large as the diagonal\n", (double)(all / diagonal - 1)));
+  if (*dominated) {
+    PetscCall(PolderMatProductsSymmetric(pc->pmat, &symmetric));
+    *dominated = (PetscBool)!symmetric;
+  }
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASFindLayers(PC pc)
+{
+  PC_NRAS            *nras      = (PC_NRAS *)pc->data;
+  const NRASSettings *set       = &nras->set;
+  PetscBool           dominated = PETSC_FALSE;
+  PetscMPIInt         size;
+  PetscBool           open;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  open = (PetscBool)((set->inner == PETSC_DECIDE && (nras->device || set->blocks > 1)) || (set->outer == PETSC_DECIDE && size > 1));
+  if (open && set->form == PC_NRAS_RESTRICTED) PetscCall(NRASDominated_Private(pc, &dominated));
+  nras->outerlayers = set->outer == PETSC_DECIDE ? (PetscInt)dominated : set->outer;
+  nras->innerlayers = set->inner == PETSC_DECIDE ? (PetscInt)dominated : set->inner;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCNRASSetUpOuter(PC pc)
 {
   PC_NRAS    *nras = (PC_NRAS *)pc->data;
@@ -37,7 +84,7 @@ PetscErrorCode PCNRASSetUpOuter(PC pc)
   PetscCall(MatGetLocalSize(pc->pmat, &o->n, NULL));
   PetscCall(MatGetOwnershipRange(pc->pmat, &o->rstart, NULL));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 && nras->set.outer) PetscCall(NRASOverlap_Private(pc->pmat, nras->set.outer, o));
+  if (size > 1 && nras->outerlayers) PetscCall(NRASOverlap_Private(pc->pmat, nras->outerlayers, o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +201,7 @@ static void NRASGrowBlock(const NRASGraph *A, PetscInt b, PetscInt layers, Petsc
 PetscErrorCode PCNRASSetUpRows(PC pc, const NRASGraph *A, NRASBlocks *blocks)
 {
   PC_NRAS       *nras   = (PC_NRAS *)pc->data;
-  const PetscInt layers = nras->set.inner;
+  const PetscInt layers = nras->innerlayers;
   PetscInt      *at, *owned, *mark, *rows, total = 0, room = layers ? 2 * A->m : A->m;
 
   PetscFunctionBegin;

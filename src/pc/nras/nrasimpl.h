@@ -21,7 +21,7 @@ typedef struct {
   PetscInt        blocks; /* of each process; PETSC_DECIDE: automatic */
   PCNRASPartition partition;
   PetscInt        grid[3], griddim; /* griddim = 0: not given */
-  PetscInt        outer, inner;     /* layers of overlap */
+  PetscInt        outer, inner;     /* layers of overlap; PETSC_DECIDE: automatic */
   PCNRASForm      form;
   PetscInt        levels; /* of fill */
   PetscBool       single, shift;
@@ -130,15 +130,18 @@ typedef struct {
   const PolderPlace *made;  /* where the arrays that follow from the pattern were made */
   const PolderPlace *place; /* of the last set-up or apply */
   NRASCounts         counts;
-  PCNRASPartition    partition;         /* in use: that of the settings, or what auto has chosen */
-  PolderGrid         grid;              /* for the partition boxes */
-  PetscBool          cutbyrows;         /* METIS failed, and the blocks are runs of rows */
-  PetscBool          device;            /* the matrix is on the device */
-  PetscBool          tested, symmetric; /* was the matrix of the last set-up tested for symmetry, and is it symmetric? */
-  PetscLogDouble     flops;             /* of an apply */
+  PetscInt           outerlayers, innerlayers; /* of overlap, in use */
+  PCNRASPartition    partition;                /* in use: that of the settings, or what auto has chosen */
+  PolderGrid         grid;                     /* for the partition boxes */
+  PetscBool          cutbyrows;                /* METIS failed, and the blocks are runs of rows */
+  PetscBool          device;                   /* the matrix is on the device */
+  PetscBool          tested, symmetric;        /* was the matrix of the last set-up tested for symmetry, and is it symmetric? */
+  PetscLogDouble     flops;                    /* of an apply */
 } PC_NRAS;
 
 /* nrasblocks.c */
+/* Chooses the layers of overlap that the user leaves open. Collective */
+PETSC_INTERN PetscErrorCode PCNRASFindLayers(PC);
 /* The rows of the outer block. Collective */
 PETSC_INTERN PetscErrorCode PCNRASSetUpOuter(PC);
 PETSC_INTERN PetscErrorCode PCNRASDestroyOuter(NRASOuter *);

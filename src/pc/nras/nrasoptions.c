@@ -99,8 +99,8 @@ static PetscErrorCode PCNRASSetOverlap_NRAS(PC pc, PetscInt outer, PetscInt inne
   NRASSettings set = ((PC_NRAS *)pc->data)->set;
 
   PetscFunctionBegin;
-  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_nras_outer_overlap", outer, 0, NRAS_OVERLAP_MAX);
-  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_nras_inner_overlap", inner, 0, NRAS_OVERLAP_MAX);
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_nras_outer_overlap", outer, PETSC_DECIDE, NRAS_OVERLAP_MAX);
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_nras_inner_overlap", inner, PETSC_DECIDE, NRAS_OVERLAP_MAX);
   set.outer = outer;
   set.inner = inner;
   PetscCall(PCNRASChange_Private(pc, &set));
@@ -114,14 +114,18 @@ static PetscErrorCode PCNRASSetOverlap_NRAS(PC pc, PetscInt outer, PetscInt inne
 
    Input Parameters:
 +  pc    - the preconditioner
-.  outer - layers of rows of other processes that the block of a process has, 0 to 100
--  inner - layers of rows that inner blocks share, 0 to 100
+.  outer - layers of rows of other processes that the block of a process has, 0 to 100, or `PETSC_DECIDE`
+-  inner - layers of rows that inner blocks share, 0 to 100, or `PETSC_DECIDE`
 
    Options Database Keys:
 +  -pc_nras_outer_overlap <outer> - layers between processes
 -  -pc_nras_inner_overlap <inner> - layers between inner blocks
 
    Level: intermediate
+
+   Note:
+   `PETSC_DECIDE`, the default, is one layer in the restricted form for a matrix that is not symmetric and whose diagonal the other entries dominate; else
+   none.
 
 .seealso: `PCNRAS`, `PCNRASSetForm()`, `PCASMSetOverlap()`
 @*/
@@ -218,10 +222,10 @@ static PetscErrorCode NRASIntegers_Private(PC pc, PolderOptionItems PetscOptions
     const char *name, *text, *call;
     PetscInt    least, most, *value;
   } options[] = {
-    {"-pc_nras_outer_overlap", "Layers of rows of other processes",              "PCNRASSetOverlap", 0, NRAS_OVERLAP_MAX, &set->outer },
-    {"-pc_nras_inner_overlap", "Layers of rows that inner blocks share",         "PCNRASSetOverlap", 0, NRAS_OVERLAP_MAX, &set->inner },
-    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", "PCNRASSetLevels",  0, NRAS_LEVELS_MAX,  &set->levels},
-    {"-pc_nras_sweeps",        "Jacobi sweeps in place of a triangular solve",   "PCNRAS",           1, NRAS_SWEEPS_MAX,  &set->sweeps}
+    {"-pc_nras_outer_overlap", "Layers of rows of other processes",              "PCNRASSetOverlap", PETSC_DECIDE, NRAS_OVERLAP_MAX, &set->outer },
+    {"-pc_nras_inner_overlap", "Layers of rows that inner blocks share",         "PCNRASSetOverlap", PETSC_DECIDE, NRAS_OVERLAP_MAX, &set->inner },
+    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", "PCNRASSetLevels",  0,            NRAS_LEVELS_MAX,  &set->levels},
+    {"-pc_nras_sweeps",        "Jacobi sweeps in place of a triangular solve",   "PCNRAS",           1,            NRAS_SWEEPS_MAX,  &set->sweeps}
   };
   PetscBool given;
 

@@ -57,7 +57,7 @@ PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
   PC_NRAS         *nras = (PC_NRAS *)pc->data;
   const NRASOuter *o    = &nras->outer;
   const PetscInt   nrow = blocks->ptr[blocks->n], n = o->n + o->nghost;
-  const PetscBool  sums   = (PetscBool)(nras->set.form != PC_NRAS_RESTRICTED && (nras->set.inner || o->halo));
+  const PetscBool  sums   = (PetscBool)(nras->set.form != PC_NRAS_RESTRICTED && (nras->innerlayers || o->halo));
   PetscInt       **array  = nras->at[nras->made->device].array, *from, *to, *ptr, *list;
   const PetscInt  *number = array[NRAS_NUMBER];
 

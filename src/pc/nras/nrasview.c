@@ -92,8 +92,9 @@ PetscErrorCode PCView_NRAS(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s form, ILU(%" PetscInt_FMT ") in %s precision, blocks by %s\n", PCNRASForms[set->form], set->levels,
                                    NRASPrecisions[set->single], PCNRASPartitions[nras->keys.mat ? nras->partition : set->partition]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  layers of overlap: %" PetscInt_FMT " between processes, %" PetscInt_FMT " between inner blocks\n", set->outer,
-                                   set->inner));
+  if (nras->keys.mat)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  layers of overlap: %" PetscInt_FMT " between processes, %" PetscInt_FMT " between inner blocks\n",
+                                     nras->outerlayers, nras->innerlayers));
   if (!set->shift) PetscCall(PetscViewerASCIIPrintf(viewer, "  no shift of the diagonal where pivots fail\n"));
   if (set->jacobi) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangular solves by %" PetscInt_FMT " Jacobi sweeps each\n", set->sweeps));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
