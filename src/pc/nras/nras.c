@@ -301,8 +301,8 @@ static PetscErrorCode PCDestroy_NRAS(PC pc)
    writes the rows that the block owns, in the additive form all of them. The symmetric form reads and writes all of them with the weight 1/sqrt(m), m being
    the number of blocks that have the row. It is for `KSPCG`, needs a symmetric matrix, and shifts blocks that are not positive definite.
 
-   Layers of overlap that are left open are one where the matrix is not symmetric, the form is the restricted one, and the entries beside the diagonal are in
-   all more than twice as large as the diagonal, as those of strong convection by central differences; else none.
+   Layers of overlap that are left open are one where the matrix is not symmetric and the entries beside the diagonal are in all more than twice as large as the
+   diagonal, as those of strong convection by central differences; none where they are not, in the other forms, and with boxes, which do without.
 
    ILU(k) keeps the entries of level 0 to k: those of the matrix have level 0, an entry made from two others has the sum of their levels plus 1. For a symmetric
    matrix the factors are those of an incomplete Cholesky factorisation, U = L^T to the last digit.

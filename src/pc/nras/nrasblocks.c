@@ -68,7 +68,7 @@ PetscErrorCode PCNRASFindLayers(PC pc)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   open = (PetscBool)((set->inner == PETSC_DECIDE && (nras->device || set->blocks > 1)) || (set->outer == PETSC_DECIDE && size > 1));
-  if (open && set->form == PC_NRAS_RESTRICTED) PetscCall(NRASDominated_Private(pc, &dominated));
+  if (open && set->form == PC_NRAS_RESTRICTED && nras->partition != PC_NRAS_BOXES) PetscCall(NRASDominated_Private(pc, &dominated));
   nras->outerlayers = set->outer == PETSC_DECIDE ? (PetscInt)dominated : set->outer;
   nras->innerlayers = set->inner == PETSC_DECIDE ? (PetscInt)dominated : set->inner;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -124,8 +124,8 @@ static PetscErrorCode PCNRASSetOverlap_NRAS(PC pc, PetscInt outer, PetscInt inne
    Level: intermediate
 
    Note:
-   `PETSC_DECIDE`, the default, is one layer in the restricted form for a matrix that is not symmetric and whose diagonal the other entries dominate; else
-   none.
+   `PETSC_DECIDE`, the default, is one layer for a matrix that is not symmetric and whose diagonal the other entries dominate, in the restricted form and
+   without boxes; else none.
 
 .seealso: `PCNRAS`, `PCNRASSetForm()`, `PCASMSetOverlap()`
 @*/
