@@ -15,6 +15,8 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 #define MATSEQAIJHEC  "seqaijhec"
 #define MATMPIAIJHEC  "mpiaijhec"
 
+#define VECPOLDERCUDA "poldercuda"
+
 #define KSPDCG     "dcg"
 #define KSPRRBCG   "rrbcg"
 #define KSPIDRS    "idrs"

@@ -23,6 +23,7 @@ PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJICRS(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJHEC(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJHEC(Mat);
+PETSC_INTERN PetscErrorCode VecCreate_PolderCUDA(Vec);
 
 PetscClassId  PolderLogClassId = 0;
 PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];
@@ -122,7 +123,7 @@ static PetscErrorCode PolderCheckVersion(void)
    It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
 
 .seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCNRAS`, `PCLEVELSET`, `PCMCSGS`, `PCIP`, `PCFSAI`, `PCMIC`, `PCILUC`, `PCMEILU`,
-         `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
+         `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`, `VECPOLDERCUDA`
 @*/
 PetscErrorCode PetscDLLibraryRegister_polder(void)
 {
@@ -145,6 +146,7 @@ PetscErrorCode PetscDLLibraryRegister_polder(void)
       break;
     }
   }
+  if (PolderDeviceCompiled()) PetscCall(VecRegister(VECPOLDERCUDA, VecCreate_PolderCUDA));
   PetscCall(MatInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(PolderMatRoots); ++i)
     PetscCall(MatRegisterRootName(PolderMatRoots[i][0], PolderMatRoots[i][1], PolderMatRoots[i][2]));

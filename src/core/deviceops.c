@@ -242,6 +242,34 @@ PetscErrorCode PolderVecTakeOperations(Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*MC
+   VECPOLDERCUDA - Vectors of type `VECCUDA` whose inner products, norms and linear combinations are Polder's
+
+   Options Database Keys:
++  -vec_type poldercuda    - for vectors that call `VecSetFromOptions()`
+-  -dm_vec_type poldercuda - for those of a `DM`
+
+   Level: beginner
+
+   Notes:
+   The vectors are of type `VECSEQCUDA` or `VECMPICUDA`, and everything that takes such vectors takes these. Each operation reads a vector once, up to 16
+   products and 32 terms at a time, and the host waits for sums in page-locked memory. Duplicates, such as the work vectors of solvers, have the operations as
+   well; a vector that was bound to the host with `VecBindToCPU()` has PETSc's afterwards.
+
+   `MatCreateVecs()` of `MATAIJDIA`, `MATAIJICRS` and `MATAIJHEC` makes such vectors where it makes CUDA vectors, without this type.
+
+   The type exists where PETSc has CUDA.
+
+.seealso: `VECCUDA`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
+M*/
+PETSC_INTERN PetscErrorCode VecCreate_PolderCUDA(Vec v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecSetType(v, POLDER_VEC_DEVICE));
+  PetscCall(PolderVecTakeOperations(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderVecOperationsFinalize(void)
 {
   PetscFunctionBegin;

@@ -4,8 +4,9 @@ static char help[] = "Inner products, norms and linear combinations of vectors t
 
 #include "core/compat.h"
 #include <math.h>
-#include <petsc/private/petscimpl.h>
+#include <petsc/private/vecimpl.h>
 #include <petscmat.h>
+#include <polder.h>
 
 #define MOST 65
 
@@ -140,6 +141,31 @@ static PetscErrorCode Combinations(PetscInt n, Vec x, Vec y[], PetscReal *worst)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where PETSc knows the type, its vectors and their duplicates have the operations of those of a matrix */
+static PetscErrorCode TypeIsRight(Vec like, PetscBool *right)
+{
+  PetscErrorCode (*create)(Vec);
+  PetscInt n, N;
+  VecType  type, expected;
+  Vec      v, w;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFunctionListFind(VecList, VECPOLDERCUDA, &create));
+  if (!create) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(like, &n));
+  PetscCall(VecGetSize(like, &N));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, &v));
+  PetscCall(VecSetSizes(v, n, N));
+  PetscCall(VecSetType(v, VECPOLDERCUDA));
+  PetscCall(VecDuplicate(v, &w));
+  PetscCall(VecGetType(like, &expected));
+  PetscCall(VecGetType(v, &type));
+  *right = (PetscBool)(*right && !strcmp(type, expected) && v->ops->norm == like->ops->norm && w->ops->maxpy == like->ops->maxpy);
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 typedef enum {
   PRODUCTS,
   PAIRS,
@@ -206,6 +232,7 @@ static PetscErrorCode Extremes(PetscBool *right)
   PetscCall(MatSetFromOptions(A));
   PetscCall(MatSetUp(A));
   PetscCall(MatCreateVecs(A, &x, NULL));
+  PetscCall(TypeIsRight(x, right));
   PetscCall(VecCreate(PETSC_COMM_WORLD, &y));
   PetscCall(VecSetSizes(y, 9, PETSC_DETERMINE));
   PetscCall(VecGetType(x, &type));
@@ -259,7 +286,7 @@ int main(int argc, char **argv)
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s done\n", kinds[k]));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "extremes %s\n", right ? "ok" : "WRONG"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "extremes and the type %s\n", right ? "ok" : "WRONG"));
   PetscCall(PetscRandomDestroy(&random));
   PetscCall(PetscFinalize());
   return 0;
