@@ -258,6 +258,8 @@ PetscErrorCode PolderVecTakeOperations(Vec v)
 
    `MatCreateVecs()` of `MATAIJDIA`, `MATAIJICRS` and `MATAIJHEC` makes such vectors where it makes CUDA vectors, without this type.
 
+   `VecSetType()` to this type makes a vector anew that has a type already, a CUDA vector as well, and copies its values.
+
    The type exists where PETSc has CUDA.
 
 .seealso: `VECCUDA`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`

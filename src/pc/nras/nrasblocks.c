@@ -35,9 +35,9 @@ static PetscErrorCode NRASOverlap_Private(Mat A, PetscInt layers, NRASOuter *o)
 /* Is the matrix not symmetric, and do the other entries dominate the diagonal? Factors of blocks can fail there where those of the matrix do not. Collective */
 static PetscErrorCode NRASDominated_Private(PC pc, PetscBool *dominated)
 {
+  PC_NRAS  *nras = (PC_NRAS *)pc->data;
   Vec       v, sums;
   PetscReal diagonal, all;
-  PetscBool symmetric;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(pc->pmat, &v, &sums));
@@ -49,8 +49,9 @@ static PetscErrorCode NRASDominated_Private(PC pc, PetscBool *dominated)
   *dominated = (PetscBool)(all - diagonal > NRAS_DOMINATED * diagonal);
   PetscCall(PetscInfo(pc, "Entries beside the diagonal are in all %g times as large as the diagonal\n", (double)(all / diagonal - 1)));
   if (*dominated) {
-    PetscCall(PolderMatProductsSymmetric(pc->pmat, &symmetric));
-    *dominated = (PetscBool)!symmetric;
+    PetscCall(PolderMatProductsSymmetric(pc->pmat, &nras->symmetric));
+    nras->tested = PETSC_TRUE;
+    *dominated   = (PetscBool)!nras->symmetric;
   }
   PetscCall(VecDestroy(&v));
   PetscCall(VecDestroy(&sums));
