@@ -1,8 +1,9 @@
-static char help[] = "Inner products, norms and linear combinations of vectors that belong to a matrix, and of their duplicates, beside sums over their "
-                     "values: at once and begun "
-                     "before others end, on the host and back; values that are tiny, huge or not numbers.\n\n";
+static char
+  help[] = "Inner products, norms and linear combinations of vectors that belong to a matrix, and of their duplicates, beside sums over their values:\n"
+           "at once and begun before others end, on the host and back; values that are tiny, huge or not numbers.\n\n";
 
 #include "core/compat.h"
+#include "graphs.h"
 #include <math.h>
 #include <petsc/private/vecimpl.h>
 #include <petscmat.h>
@@ -28,6 +29,12 @@ static PetscErrorCode Sum(Vec x, Vec y, PetscReal *sum)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is not a number is worse than all else */
+static void Worse(PetscReal *worst, PetscReal difference)
+{
+  if (!(difference <= *worst)) *worst = PetscIsNanReal(difference) ? PETSC_MAX_REAL : difference;
+}
+
 /* The worst difference of products of x with n vectors from the sums over values, relative to the norms; how: at once, begun before others end, VecMTDot() */
 static PetscErrorCode Products(PetscInt n, Vec x, Vec y[], int how, PetscReal *worst)
 {
@@ -46,7 +53,7 @@ static PetscErrorCode Products(PetscInt n, Vec x, Vec y[], int how, PetscReal *w
   for (PetscInt k = 0; k < n; ++k) {
     PetscCall(Sum(x, y[k], &dot));
     PetscCall(Sum(y[k], y[k], &yy));
-    *worst = PetscMax(*worst, PetscAbsScalar(dots[k] - dot) / PetscSqrtReal(xx * yy));
+    Worse(worst, PetscAbsScalar(dots[k] - dot) / PetscSqrtReal(xx * yy));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -66,8 +73,8 @@ static PetscErrorCode Pairs(Vec x, Vec y, PetscReal *worst)
   PetscCall(VecDot(x, y, &dot));
   PetscCall(VecTDot(x, y, &tdot));
   PetscCall(VecDotNorm2(x, y, &ts, &tt));
-  *worst = PetscMax(*worst, (PetscAbsScalar(dot - xy) + PetscAbsScalar(tdot - xy) + PetscAbsScalar(ts - xy)) / PetscSqrtReal(xx * yy));
-  *worst = PetscMax(*worst, PetscAbsReal(tt - yy) / yy);
+  Worse(worst, (PetscAbsScalar(dot - xy) + PetscAbsScalar(tdot - xy) + PetscAbsScalar(ts - xy)) / PetscSqrtReal(xx * yy));
+  Worse(worst, PetscAbsReal(tt - yy) / yy);
   PetscCall(VecDuplicate(x, &w));
   PetscCall(VecDuplicate(x, &ones));
   PetscCall(VecSet(ones, 1));
@@ -83,7 +90,7 @@ static PetscErrorCode Pairs(Vec x, Vec y, PetscReal *worst)
 
     PetscCall(PetscObjectStateIncrease((PetscObject)x)); // no norm that is known already
     PetscCall(VecNorm(x, types[t], norm));
-    for (int k = 0; k < (types[t] == NORM_1_AND_2 ? 2 : 1); ++k) *worst = PetscMax(*worst, PetscAbsReal(norm[k] - expected[k]) / expected[k]);
+    for (int k = 0; k < (types[t] == NORM_1_AND_2 ? 2 : 1); ++k) Worse(worst, PetscAbsReal(norm[k] - expected[k]) / expected[k]);
   }
   PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&ones));
@@ -102,8 +109,7 @@ static PetscErrorCode Left(Vec z, PetscInt n, const PetscScalar a[], const Vec v
     PetscCall(VecAXPY(z, -a[k], v[k]));
   }
   PetscCall(Sum(z, z, &square));
-  *worst = PetscMax(*worst, square == 0 ? 0 : PetscSqrtReal(square) / all);
-  if (PetscIsNanReal(square)) *worst = 1; // PetscMax() drops it
+  Worse(worst, square == 0 ? 0 : PetscSqrtReal(square) / all);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,10 +204,7 @@ static PetscErrorCode Test(PetscInt m, PetscRandom random, PetscReal worst[STAGE
   Vec                   x, *y;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
-  PetscCall(MatSetSizes(A, m, m, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetFromOptions(A));
-  PetscCall(MatSetUp(A));
+  PetscCall(CreateEmpty(m, PETSC_DETERMINE, &A));
   PetscCall(MatCreateVecs(A, &x, NULL));
   PetscCall(VecDuplicateVecs(x, MOST, &y));
   PetscCall(VecSetRandom(x, random));
@@ -227,10 +230,7 @@ static PetscErrorCode Extremes(PetscBool *right)
   Vec               x, y;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
-  PetscCall(MatSetSizes(A, 9, 9, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetFromOptions(A));
-  PetscCall(MatSetUp(A));
+  PetscCall(CreateEmpty(9, PETSC_DETERMINE, &A));
   PetscCall(MatCreateVecs(A, &x, NULL));
   PetscCall(TypeIsRight(x, right));
   PetscCall(VecCreate(PETSC_COMM_WORLD, &y));

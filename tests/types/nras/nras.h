@@ -31,7 +31,8 @@ static inline PetscReal Hash(PetscInt i, PetscInt j, PetscInt variant)
   return Next(&state);
 }
 
-static inline PetscErrorCode FillStencil(Mat A, const PetscInt n[3], PetscInt variant)
+/* 7 points: these couplings to the neighbours before and behind a row in each direction, and other diagonals in each variant */
+static inline PetscErrorCode FillStencil(Mat A, const PetscInt n[3], PetscInt variant, PetscReal before, PetscReal behind)
 {
   const PetscInt stride[3] = {1, n[0], n[0] * n[1]};
   PetscInt       start, end;
@@ -43,8 +44,8 @@ static inline PetscErrorCode FillStencil(Mat A, const PetscInt n[3], PetscInt va
 
     PetscCall(MatSetValue(A, i, i, 6.3 + 0.2 * Hash(i, i, variant), INSERT_VALUES));
     for (int d = 0; d < 3; ++d) {
-      if (at[d] > 0) PetscCall(MatSetValue(A, i, i - stride[d], -1.4 - 0.1 * variant, INSERT_VALUES));
-      if (at[d] < n[d] - 1) PetscCall(MatSetValue(A, i, i + stride[d], -0.6 + 0.1 * variant, INSERT_VALUES));
+      if (at[d] > 0) PetscCall(MatSetValue(A, i, i - stride[d], before, INSERT_VALUES));
+      if (at[d] < n[d] - 1) PetscCall(MatSetValue(A, i, i + stride[d], behind, INSERT_VALUES));
     }
   }
   PetscCall(Assemble(A));
@@ -80,7 +81,7 @@ static inline PetscErrorCode Fill(Kind kind, PetscInt variant, Mat A)
   static const PetscInt n[3] = {7, 6, 5};
 
   PetscFunctionBeginUser;
-  if (kind == STENCIL) PetscCall(FillStencil(A, n, variant));
+  if (kind == STENCIL) PetscCall(FillStencil(A, n, variant, -1.4 - 0.1 * variant, -0.6 + 0.1 * variant));
   else PetscCall(FillGraph(A, (PetscBool)(kind == SYMMETRIC), variant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
