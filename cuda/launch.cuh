@@ -163,34 +163,50 @@ __device__ __forceinline__ double PolderBlockSum(double v)
   return sum[0];
 }
 
+/* Eight pairs of a row of n entries, from entry 2 lane + first on, zeros beyond its end; *sum += their products with x */
+struct PolderDensePairs {
+  double2 a[8];
+
+  __device__ __forceinline__ void Load(PetscInt n, const PetscScalar *__restrict__ row, PetscInt first)
+  {
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const PetscInt j = first + 2 * (PetscInt)(threadIdx.x % 32) + 64 * k;
+
+      a[k] = j + 1 < n ? __ldg((const double2 *)(row + j)) : make_double2(0, 0);
+    }
+  }
+
+  __device__ __forceinline__ void Add(PetscInt n, const PetscScalar *x, PetscInt first, double *sum) const
+  {
+    double2 t[8];
+
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const PetscInt j = first + 2 * (PetscInt)(threadIdx.x % 32) + 64 * k;
+
+      t[k] = j + 1 < n ? make_double2(x[j], x[j + 1]) : make_double2(0, 0);
+    }
+#pragma unroll
+    for (int k = 0; k < 8; ++k) *sum += a[k].x * t[k].x + a[k].y * t[k].y;
+  }
+};
+
 /* (row, x) of n entries by a warp, returned in all of its threads. The rows of the matrix are aligned for pairs. x is read after ready() */
 template <class Ready>
 static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscScalar *__restrict__ row, const PetscScalar *x, Ready ready)
 {
-  const int lane = threadIdx.x % 32;
-  double    sum  = 0;
-  double2   ahead[4];
+  double           sum = 0;
+  PolderDensePairs pairs;
 
-#pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    const PetscInt j = 2 * lane + 64 * k;
-
-    ahead[k] = j + 1 < n ? __ldg((const double2 *)(row + j)) : make_double2(0, 0);
-  }
+  pairs.Load(n, row, 0);
   ready();
-#pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    const PetscInt j = 2 * lane + 64 * k;
-
-    if (j + 1 < n) sum += ahead[k].x * x[j] + ahead[k].y * x[j + 1];
+  pairs.Add(n, x, 0, &sum);
+  for (PetscInt first = 512; first + 1 < n; first += 512) {
+    pairs.Load(n, row, first);
+    pairs.Add(n, x, first, &sum);
   }
-#pragma unroll 4
-  for (PetscInt j = 2 * lane + 256; j + 1 < n; j += 64) {
-    const double2 a = __ldg((const double2 *)(row + j));
-
-    sum += a.x * x[j] + a.y * x[j + 1];
-  }
-  if (n % 2 && lane == 0) sum += row[n - 1] * x[n - 1];
+  if (n % 2 && threadIdx.x % 32 == 0) sum += row[n - 1] * x[n - 1];
   return PolderWarpSum(sum);
 }
 

@@ -91,7 +91,10 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKe
   PolderBegin();
   const PetscInt u = (PetscInt)(blockIdx.x * 32 + threadIdx.x), v = (PetscInt)(blockIdx.y * (POLDER_BLOCK / 32) + threadIdx.y);
 
-  if (u < s.g.nx / 2 && v < s.g.ny / 2) RRBReducedForward<V>(s, r, u, v, s.ends.above);
+  if (u >= s.g.nx / 2 || v >= s.g.ny / 2) return;
+  const RRBPut next = RRBReducedForward<V>(s, r, u, v, s.ends.above);
+
+  *next.to = next.value;
 }
 
 template <bool DOT, class V>
@@ -106,7 +109,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   for (PetscInt b = (PetscInt)blockIdx.x; b < lines * s.g.hy; b += (PetscInt)gridDim.x) {
     const PetscInt u = b % lines * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
-    if (u < s.g.hx) RRBReducedBackward<DOT, V>(s, r, z, u, b / lines, s.ends.below != NULL, part);
+    if (u < s.g.hx) RRBReducedBackward<V>(s, r, u, b / lines, s.ends.below != NULL).Store(z, part);
   }
   if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, RRBSums{rho});
 }

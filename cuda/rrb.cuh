@@ -21,11 +21,19 @@ static __host__ __device__ __forceinline__ RRBStrips RRBCut(const PolderRRBGrid 
   return {tiles, steps, tiles * ((g.hy + steps - 1) / steps)};
 }
 
+/* Strips of at least `least` steps for so many warps: not more than one each where there are enough warps for all columns of strips */
+static __host__ __device__ __forceinline__ RRBStrips RRBShare(const PolderRRBGrid &g, PetscInt warps, PetscInt least)
+{
+  const RRBStrips rows  = RRBCut(g, 1);
+  const PetscInt  above = warps / rows.tiles, steps = above ? (g.hy + above - 1) / above : (rows.count + warps - 1) / warps;
+
+  return RRBCut(g, steps > least ? steps : least);
+}
+
 /* Strips for a kernel of its own: all blocks are resident at the same time, so that none begins when the others have ended */
 static inline RRBStrips RRBCutLarge(const PolderRRBGrid &g, int fit, unsigned int *blocks)
 {
-  const PetscInt64 warps = (PetscInt64)PolderMultiprocessors() * fit * (RRB_BLOCK / 32), all = RRBCut(g, 1).count;
-  const RRBStrips  cut = RRBCut(g, (PetscInt)PetscMax((all + warps - 1) / warps, RRB_STEPS));
+  const RRBStrips cut = RRBShare(g, (PetscInt)PolderMultiprocessors() * fit * (RRB_BLOCK / 32), RRB_STEPS);
 
   *blocks = (unsigned int)PetscMin((cut.count + RRB_BLOCK / 32 - 1) / (RRB_BLOCK / 32), POLDER_REDUCE_BLOCKS);
   return cut;

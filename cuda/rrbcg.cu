@@ -8,6 +8,8 @@
 #define RRB_CG_BLOCK 512
 /* Vector entries that a thread loads before it stores any */
 #define RRB_CG_UNROLL 4
+/* The passes between the prefetch of the inverse of the rest and its use */
+#define RRB_CG_AHEAD 2
 
 struct RRBCG {
   PolderRRBStep      first; /* the first grid, with its black nodes eliminated */
@@ -20,18 +22,18 @@ struct RRBCG {
   double            *partial;
 };
 
-/* Calls use(i, load(i)) for all entries of vectors of length n */
-template <class Load, class Use>
+/* Calls use(i, load(i)) for all i < n, such as the entries of vectors, UNROLL of them at a time */
+template <int UNROLL = RRB_CG_UNROLL, class Load, class Use>
 static __device__ __forceinline__ void RRBCGEach(PetscInt n, Load load, Use use)
 {
   const PetscInt stride = (PetscInt)gridDim.x * RRB_CG_BLOCK;
 
-  for (PetscInt i = (PetscInt)blockIdx.x * RRB_CG_BLOCK + threadIdx.x; i < n; i += RRB_CG_UNROLL * stride) {
-    decltype(load(i)) t[RRB_CG_UNROLL];
+  for (PetscInt i = (PetscInt)blockIdx.x * RRB_CG_BLOCK + threadIdx.x; i < n; i += UNROLL * stride) {
+    decltype(load(i)) t[UNROLL];
 
-    for (int k = 0; k < RRB_CG_UNROLL; ++k)
+    for (int k = 0; k < UNROLL; ++k)
       if (i + k * stride < n) t[k] = load(i + k * stride);
-    for (int k = 0; k < RRB_CG_UNROLL; ++k)
+    for (int k = 0; k < UNROLL; ++k)
       if (i + k * stride < n) use(i + k * stride, t[k]);
   }
 }
@@ -58,7 +60,7 @@ static __device__ __forceinline__ void RRBCGDirection(const RRBCG &a, const Pold
 static __device__ __forceinline__ void RRBCGProduct(const RRBCG &a, const RRBCrew &all, double &pw)
 {
   const PolderRRBGrid &g   = a.first.g;
-  const RRBStrips      cut = RRBShare(g, all.warps);
+  const RRBStrips      cut = RRBShare(g, all.warps, 1);
 
   for (PetscInt k = all.warp; k < cut.count; k += all.warps) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
@@ -85,24 +87,20 @@ static __device__ __forceinline__ void RRBCGUpdate(const RRBCG &a, const PolderC
 
 /* z <- M^-1 r; sum += (r, z), sum z */
 template <class V>
-static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, cooperative_groups::grid_group &grid, const RRBCrew &all, double (&sum)[2])
+static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, cooperative_groups::grid_group &grid, double (&sum)[2])
 {
-  const PolderRRBStep &s    = a.first;
-  const PetscInt       lane = threadIdx.x % 32, down = (s.g.nx / 2 + 31) / 32, up = (s.g.hx + 31) / 32;
+  const PolderRRBStep &s  = a.first;
+  const PetscInt       h2 = s.g.nx / 2;
 
-  for (PetscInt k = all.warp; k < down * (s.g.ny / 2); k += all.warps) {
-    const PetscInt u = k % down * 32 + lane;
-
-    if (u < s.g.nx / 2) RRBReducedForward<V>(s, a.r, u, k / down, NULL);
-  }
+  RRBCGEach<1>(
+    h2 * (s.g.ny / 2), [&](PetscInt i) { return RRBReducedForward<V>(s, a.r, i % h2, i / h2, NULL); },
+    [&](PetscInt i, const RRBPut &next) { *next.to = next.value; });
   grid.sync();
   RRBSweeps<V>(a.below, [&] { grid.sync(); });
   grid.sync();
-  for (PetscInt k = all.warp; k < up * s.g.hy; k += all.warps) {
-    const PetscInt u = k % up * 32 + lane;
-
-    if (u < s.g.hx) RRBReducedBackward<true, V>(s, a.r, a.z, u, k / up, false, sum);
-  }
+  RRBCGEach<1>(
+    s.g.hx * s.g.hy, [&](PetscInt i) { return RRBReducedBackward<V>(s, a.r, i % s.g.hx, i / s.g.hx, false); },
+    [&](PetscInt i, const RRBRedPair &z) { z.Store(a.z, sum); });
 }
 
 /* One step without its preconditioner. Threads with `one` set keep the state of their block; the one with `tell` set reports to the host */
@@ -160,7 +158,7 @@ static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(cons
 
     if (step >= 0) RRBCGStep(a, grid, all, a.start && !step, s, one, tell);
     if (s.frozen) break;
-    RRBCGPrecondition<V>(a, grid, all, rho);
+    RRBCGPrecondition<V>(a, grid, rho);
     PolderAllSum<RRB_CG_BLOCK>(grid, rho, a.partial + 4 * gridDim.x);
     if (one) {
       s.sum[1] = rho[0];
@@ -186,19 +184,21 @@ int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool
   --below.ngrid;
   ++below.base;
   if (system->ngrid < 1 || !RRBSmallFill(below, &a.below)) return cudaErrorInvalidValue;
-  a.first   = system->step[0];
-  a.n       = a.first.g.hx * a.first.g.hy + a.first.g.nx / 2 * (a.first.g.ny / 2);
-  a.count   = count;
-  a.prepare = prepare;
-  a.start   = first;
-  a.S       = system->S;
-  a.x       = vectors->x;
-  a.r       = vectors->r;
-  a.z       = vectors->z;
-  a.p       = vectors->p;
-  a.w       = vectors->w;
-  a.state   = state;
-  a.partial = ((PolderReduceScratch *)work)->partial;
+  for (a.below.fetch = 0; a.below.fetch < a.below.npass && a.below.pass[a.below.fetch].type != RRB_PASS_REST;) ++a.below.fetch;
+  a.below.fetch = PetscMax(a.below.fetch - RRB_CG_AHEAD, 0);
+  a.first       = system->step[0];
+  a.n           = a.first.g.hx * a.first.g.hy + a.first.g.nx / 2 * (a.first.g.ny / 2);
+  a.count       = count;
+  a.prepare     = prepare;
+  a.start       = first;
+  a.S           = system->S;
+  a.x           = vectors->x;
+  a.r           = vectors->r;
+  a.z           = vectors->z;
+  a.p           = vectors->p;
+  a.w           = vectors->w;
+  a.state       = state;
+  a.partial     = ((PolderReduceScratch *)work)->partial;
   return cudaLaunchCooperativeKernel((const void *)(system->single ? PolderRRBCGKernel<float> : PolderRRBCGKernel<double>), dim3(PolderMultiprocessors()),
                                      dim3(RRB_CG_BLOCK), args, 0, stream);
 }

@@ -58,7 +58,8 @@ static __device__ __forceinline__ void RRBStore(const PolderRRBStep &s, int pair
 }
 
 /* Coefficient f of the cell, where the cell exists */
-#define C(f, when) ((when) ? (double)__ldg(&c[(size_t)(f)*s.g.size]) : 0.0)
+#define C(f, when)        C_AT(f, when, 0)
+#define C_AT(f, when, at) ((when) ? (double)__ldg(&c[(size_t)(f)*s.g.size + (at)]) : 0.0)
 
 /* The contribution of b2(u, v - 1) to r1(u, v); c points to cell (u, v) */
 template <class V>
@@ -151,48 +152,65 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
   }
 }
 
-/* Vectors of red nodes: the contribution of r to the next grid's right-hand side at cell (u, v). above: r1 above the last row, NULL: there is none */
+/* A value, and where it goes to */
+struct RRBPut {
+  PetscScalar *to;
+  double       value;
+};
+
+/* Vectors of red nodes: the next grid's right-hand side at cell (u, v). above: r1 above the last row, NULL: there is none */
 template <class V>
-static __device__ __forceinline__ void RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v, const PetscScalar *above)
+static __device__ __forceinline__ RRBPut RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v, const PetscScalar *above)
 {
   const PetscInt     P = s.g.pitch, hx = s.g.hx, nx2 = s.g.nx / 2;
   const V           *c  = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * P + u);
   const PetscScalar *r1 = r + ((size_t)v * hx + u), *r2 = r + ((size_t)hx * (size_t)s.g.hy + (size_t)v * nx2 + u);
   const bool         east = u + 1 < hx, inside = v + 1 < s.g.hy, north = inside || above;
   const PetscScalar *n1 = inside ? r1 + hx : above + u;
-  double             sum;
+  const double       ne = C(RRB_R1NE, true), nw = C_AT(RRB_R1NW, east, 1), se = C_AT(RRB_R1SE, north, P), sw = C_AT(RRB_R1SW, north && east, P + 1);
+  const double       x = r1[0], xe = east ? r1[1] : 0.0, xn = north ? n1[0] : 0.0, xne = north && east ? n1[1] : 0.0;
 
-  sum = C(RRB_R1NE, true) * r1[0] + (east ? (double)__ldg(&c[RRB_R1NW * s.g.size + 1]) * r1[1] : 0.0);
-  if (north) sum += (double)__ldg(&c[RRB_R1SE * s.g.size + P]) * n1[0];
-  if (north && east) sum += (double)__ldg(&c[RRB_R1SW * s.g.size + P + 1]) * n1[1];
-  s.rnext[(size_t)v * s.ldnext + u] = r2[0] - sum;
+  return {s.rnext + ((size_t)v * s.ldnext + u), r2[0] - (ne * x + nw * xe + se * xn + sw * xne)};
 }
 
-/* Red nodes of cell (u, v) of z; part += their contributions to (r, z) and to the sum of z. below: the next grid's solution goes on below row 0 */
-template <bool DOT, class V>
-static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscScalar *z, PetscInt u, PetscInt v, bool below,
-                                                          double (&part)[2])
+/* Red nodes of cell (u, v) of the solution, with their contributions to (r, z) and to the sum of z */
+struct RRBRedPair {
+  bool     here; /* is there a second one? */
+  PetscInt first, second;
+  double   x1, x2, r1, r2;
+
+  __device__ __forceinline__ void Store(PetscScalar *z, double (&part)[2]) const
+  {
+    z[first] = x1;
+    if (here) z[second] = x2;
+    part[0] += r1 * x1 + r2 * x2;
+    part[1] += x1 + x2;
+  }
+};
+
+/* below: the next grid's solution goes on below row 0 */
+template <class V>
+static __device__ __forceinline__ RRBRedPair RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v, bool below)
 {
   const PetscInt     hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2;
-  const V           *c   = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
-  const PetscScalar *x2  = s.xnext + ((ptrdiff_t)v * s.ldnext + u);
-  const size_t       at1 = (size_t)v * hx + u, at2 = (size_t)hx * (size_t)s.g.hy + (size_t)v * nx2 + u;
-  const bool         here = u < nx2 && v<ny2, west = u> 0 && v<ny2, lower = v> 0 || below, south = u < nx2 && lower;
-  double             x1;
+  const V           *c    = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
+  const PetscScalar *x2   = s.xnext + ((ptrdiff_t)v * s.ldnext + u);
+  const bool         here = u < nx2 && v<ny2, west = u> 0 && v<ny2, lower = v> 0 || below, south = u < nx2 && lower, corner = u > 0 && lower;
+  RRBRedPair         z = {here, v * hx + u, hx * s.g.hy + v * nx2 + u};
+  const double       d = C(RRB_R1D, true), ne = C(RRB_R1NE, here), nw = C(RRB_R1NW, west), se = C(RRB_R1SE, south), sw = C(RRB_R1SW, corner);
+  const double       xw = west ? x2[-1] : 0.0, xs = south ? x2[-s.ldnext] : 0.0, xsw = corner ? x2[-s.ldnext - 1] : 0.0;
 
-  x1 = r[at1] * C(RRB_R1D, true) -
-       (C(RRB_R1NE, here) * (here ? x2[0] : 0.0) + C(RRB_R1NW, west) * (west ? x2[-1] : 0.0) + C(RRB_R1SE, south) * (south ? x2[-s.ldnext] : 0.0) +
-        C(RRB_R1SW, u > 0 && lower) * (u > 0 && lower ? x2[-s.ldnext - 1] : 0.0));
-  z[at1] = x1;
-  if (here) z[at2] = x2[0];
-  if (DOT) part[0] += r[at1] * x1 + (here ? r[at2] * x2[0] : 0.0);
-  if (DOT) part[1] += x1 + (here ? x2[0] : 0.0);
+  z.r1 = r[z.first];
+  z.r2 = here ? r[z.second] : 0.0;
+  z.x2 = here ? x2[0] : 0.0;
+  z.x1 = z.r1 * d - (ne * z.x2 + nw * xw + se * xs + sw * xsw);
+  return z;
 }
 
 /* Grids, the rest, and the passes over them */
 struct RRBSmall {
   bool               cluster;
-  PetscInt           ngrid, n, ld, npass, base;
+  PetscInt           ngrid, n, ld, npass, base, fetch; /* fetch: the pass that prefetches the inverse; npass: none */
   const PetscScalar *inverse, *b;
   PetscScalar       *x;
   PolderRRBStep      step[POLDER_RRB_SMALL_GRIDS];
@@ -207,6 +225,7 @@ static inline bool RRBSmallFill(const PolderRRBSystem &system, RRBSmall *a)
   a->n       = system.n;
   a->ld      = system.ld;
   a->npass   = system.npass;
+  a->fetch   = system.npass;
   a->base    = system.base;
   a->inverse = system.inverse;
   a->b       = system.b;
@@ -251,12 +270,6 @@ static __device__ __forceinline__ RRBCrew RRBCrewFor(PetscInt things)
 static __device__ __forceinline__ RRBCrew RRBCrewFor(const PolderRRBGrid &g)
 {
   return RRBCrewFor(RRBCut(g, 1).count);
-}
-
-/* Distributes the strips of a grid over the warps */
-static __device__ __forceinline__ RRBStrips RRBShare(const PolderRRBGrid &g, PetscInt warps)
-{
-  return RRBCut(g, (RRBCut(g, 1).count + warps - 1) / warps);
 }
 
 /* x <- inverse b, one row a warp */
@@ -304,7 +317,7 @@ static __device__ __forceinline__ void RRBPass(const RRBSmall &a, const PolderRR
   else if (pass.type == RRB_PASS_COMBINE) RRBCombine(step, crew);
   else {
     const PolderRRBStep s   = PolderRRBVisitStep(step, pass.visit);
-    const RRBStrips     cut = RRBShare(s.g, crew.warps);
+    const RRBStrips     cut = RRBShare(s.g, crew.warps, 1);
     double              part[2];
 
     for (PetscInt i = crew.warp; i < cut.count; i += crew.warps) {
@@ -328,12 +341,14 @@ static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
 
     if (i && !(before && crew.alone)) sync();
     else if (i && blockIdx.x == 0) __syncthreads();
+    if (i == a.fetch) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
     RRBPass<V>(a, pass, crew);
     before = crew.alone;
   }
 }
 
 #undef C
+#undef C_AT
 
 #define A(f, when) ((when) ? __ldg(&a[(size_t)(f)*s]) : 0.0)
 #define X(i)       (FRESH ? __ldcg(&x[i]) : __ldg(&x[i]))
