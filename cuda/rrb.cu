@@ -91,10 +91,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKe
   PolderBegin();
   const PetscInt u = (PetscInt)(blockIdx.x * 32 + threadIdx.x), v = (PetscInt)(blockIdx.y * (POLDER_BLOCK / 32) + threadIdx.y);
 
-  if (u >= s.g.nx / 2 || v >= s.g.ny / 2) return;
-  const RRBPut next = RRBReducedForward<V>(s, r, u, v, s.ends.above);
-
-  *next.to = next.value;
+  if (u < s.g.nx / 2 && v < s.g.ny / 2) RRBReducedForward<V>(s, r, u, v, s.ends.above);
 }
 
 template <bool DOT, class V>
@@ -109,7 +106,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   for (PetscInt b = (PetscInt)blockIdx.x; b < lines * s.g.hy; b += (PetscInt)gridDim.x) {
     const PetscInt u = b % lines * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
-    if (u < s.g.hx) RRBReducedBackward<V>(s, r, u, b / lines, s.ends.below != NULL).Store(z, part);
+    if (u < s.g.hx) RRBReducedBackward<V>(s, r, z, u, b / lines, s.ends.below != NULL, part);
   }
   if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, RRBSums{rho});
 }
@@ -154,7 +151,7 @@ static __global__ void __launch_bounds__(RRB_SMALL_BLOCK) PolderRRBSmallKernel(c
 {
   PolderRelease();
   for (PetscInt k = 1; k < a.ngrid; ++k) RRBPrefetch(a.step[k].c, sizeof(V) * RRB_NCOEF * a.step[k].g.size);
-  if (a.n <= POLDER_RRB_SMALL_REST) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
+  RRBPrefetchRest(a);
   PolderAwait();
   RRBSweeps<V>(a, [&] { RRBSync(a.cluster); });
 }

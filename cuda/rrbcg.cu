@@ -22,18 +22,18 @@ struct RRBCG {
   double            *partial;
 };
 
-/* Calls use(i, load(i)) for all i < n, such as the entries of vectors, UNROLL of them at a time */
-template <int UNROLL = RRB_CG_UNROLL, class Load, class Use>
+/* Calls use(i, load(i)) for all entries of vectors of length n */
+template <class Load, class Use>
 static __device__ __forceinline__ void RRBCGEach(PetscInt n, Load load, Use use)
 {
   const PetscInt stride = (PetscInt)gridDim.x * RRB_CG_BLOCK;
 
-  for (PetscInt i = (PetscInt)blockIdx.x * RRB_CG_BLOCK + threadIdx.x; i < n; i += UNROLL * stride) {
-    decltype(load(i)) t[UNROLL];
+  for (PetscInt i = (PetscInt)blockIdx.x * RRB_CG_BLOCK + threadIdx.x; i < n; i += RRB_CG_UNROLL * stride) {
+    decltype(load(i)) t[RRB_CG_UNROLL];
 
-    for (int k = 0; k < UNROLL; ++k)
+    for (int k = 0; k < RRB_CG_UNROLL; ++k)
       if (i + k * stride < n) t[k] = load(i + k * stride);
-    for (int k = 0; k < UNROLL; ++k)
+    for (int k = 0; k < RRB_CG_UNROLL; ++k)
       if (i + k * stride < n) use(i + k * stride, t[k]);
   }
 }
@@ -89,18 +89,14 @@ static __device__ __forceinline__ void RRBCGUpdate(const RRBCG &a, const PolderC
 template <class V>
 static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, cooperative_groups::grid_group &grid, double (&sum)[2])
 {
-  const PolderRRBStep &s  = a.first;
-  const PetscInt       h2 = s.g.nx / 2;
+  const PolderRRBStep &s     = a.first;
+  const PetscInt       first = (PetscInt)blockIdx.x * RRB_CG_BLOCK + threadIdx.x, stride = (PetscInt)gridDim.x * RRB_CG_BLOCK, h2 = s.g.nx / 2, hx = s.g.hx;
 
-  RRBCGEach<1>(
-    h2 * (s.g.ny / 2), [&](PetscInt i) { return RRBReducedForward<V>(s, a.r, i % h2, i / h2, NULL); },
-    [&](PetscInt i, const RRBPut &next) { *next.to = next.value; });
+  for (PetscInt i = first; i < h2 * (s.g.ny / 2); i += stride) RRBReducedForward<V>(s, a.r, i % h2, i / h2, NULL);
   grid.sync();
   RRBSweeps<V>(a.below, [&] { grid.sync(); });
   grid.sync();
-  RRBCGEach<1>(
-    s.g.hx * s.g.hy, [&](PetscInt i) { return RRBReducedBackward<V>(s, a.r, i % s.g.hx, i / s.g.hx, false); },
-    [&](PetscInt i, const RRBRedPair &z) { z.Store(a.z, sum); });
+  for (PetscInt i = first; i < hx * s.g.hy; i += stride) RRBReducedBackward<V>(s, a.r, a.z, i % hx, i / hx, false, sum);
 }
 
 /* One step without its preconditioner. Threads with `one` set keep the state of their block; the one with `tell` set reports to the host */

@@ -152,15 +152,9 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
   }
 }
 
-/* A value, and where it goes to */
-struct RRBPut {
-  PetscScalar *to;
-  double       value;
-};
-
 /* Vectors of red nodes: the next grid's right-hand side at cell (u, v). above: r1 above the last row, NULL: there is none */
 template <class V>
-static __device__ __forceinline__ RRBPut RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v, const PetscScalar *above)
+static __device__ __forceinline__ void RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v, const PetscScalar *above)
 {
   const PetscInt     P = s.g.pitch, hx = s.g.hx, nx2 = s.g.nx / 2;
   const V           *c  = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * P + u);
@@ -170,41 +164,27 @@ static __device__ __forceinline__ RRBPut RRBReducedForward(const PolderRRBStep &
   const double       ne = C(RRB_R1NE, true), nw = C_AT(RRB_R1NW, east, 1), se = C_AT(RRB_R1SE, north, P), sw = C_AT(RRB_R1SW, north && east, P + 1);
   const double       x = r1[0], xe = east ? r1[1] : 0.0, xn = north ? n1[0] : 0.0, xne = north && east ? n1[1] : 0.0;
 
-  return {s.rnext + ((size_t)v * s.ldnext + u), r2[0] - (ne * x + nw * xe + se * xn + sw * xne)};
+  s.rnext[(size_t)v * s.ldnext + u] = r2[0] - (ne * x + nw * xe + se * xn + sw * xne);
 }
 
-/* Red nodes of cell (u, v) of the solution, with their contributions to (r, z) and to the sum of z */
-struct RRBRedPair {
-  bool     here; /* is there a second one? */
-  PetscInt first, second;
-  double   x1, x2, r1, r2;
-
-  __device__ __forceinline__ void Store(PetscScalar *z, double (&part)[2]) const
-  {
-    z[first] = x1;
-    if (here) z[second] = x2;
-    part[0] += r1 * x1 + r2 * x2;
-    part[1] += x1 + x2;
-  }
-};
-
-/* below: the next grid's solution goes on below row 0 */
+/* Red nodes of cell (u, v) of z; part += their contributions to (r, z) and to the sum of z. below: the next grid's solution goes on below row 0 */
 template <class V>
-static __device__ __forceinline__ RRBRedPair RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v, bool below)
+static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscScalar *z, PetscInt u, PetscInt v, bool below,
+                                                          double (&part)[2])
 {
   const PetscInt     hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2;
-  const V           *c    = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
-  const PetscScalar *x2   = s.xnext + ((ptrdiff_t)v * s.ldnext + u);
+  const V           *c   = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
+  const PetscScalar *x2  = s.xnext + ((ptrdiff_t)v * s.ldnext + u);
+  const size_t       at1 = (size_t)v * hx + u, at2 = (size_t)hx * (size_t)s.g.hy + (size_t)v * nx2 + u;
   const bool         here = u < nx2 && v<ny2, west = u> 0 && v<ny2, lower = v> 0 || below, south = u < nx2 && lower, corner = u > 0 && lower;
-  RRBRedPair         z = {here, v * hx + u, hx * s.g.hy + v * nx2 + u};
   const double       d = C(RRB_R1D, true), ne = C(RRB_R1NE, here), nw = C(RRB_R1NW, west), se = C(RRB_R1SE, south), sw = C(RRB_R1SW, corner);
-  const double       xw = west ? x2[-1] : 0.0, xs = south ? x2[-s.ldnext] : 0.0, xsw = corner ? x2[-s.ldnext - 1] : 0.0;
+  const double       x = here ? x2[0] : 0.0, xw = west ? x2[-1] : 0.0, xs = south ? x2[-s.ldnext] : 0.0, xsw = corner ? x2[-s.ldnext - 1] : 0.0;
+  const double       r1 = r[at1], r2 = here ? r[at2] : 0.0, x1 = r1 * d - (ne * x + nw * xw + se * xs + sw * xsw);
 
-  z.r1 = r[z.first];
-  z.r2 = here ? r[z.second] : 0.0;
-  z.x2 = here ? x2[0] : 0.0;
-  z.x1 = z.r1 * d - (ne * z.x2 + nw * xw + se * xs + sw * xsw);
-  return z;
+  z[at1] = x1;
+  if (here) z[at2] = x;
+  part[0] += r1 * x1 + r2 * x;
+  part[1] += x1 + x;
 }
 
 /* Grids, the rest, and the passes over them */
@@ -242,6 +222,12 @@ static __device__ __forceinline__ void RRBPrefetch(const void *a, size_t bytes)
   for (size_t k = 128 * ((size_t)blockIdx.x * blockDim.x + threadIdx.x); k < bytes; k += (size_t)128 * gridDim.x * blockDim.x)
     asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)a + k));
 #endif
+}
+
+/* Prefetches the inverse of the rest, unless it takes much of that cache */
+static __device__ __forceinline__ void RRBPrefetchRest(const RRBSmall &a)
+{
+  if (a.n <= POLDER_RRB_SMALL_REST) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
 }
 
 /* The warps that share a pass, and the number of this one; a block that does not take part has none */
@@ -341,7 +327,7 @@ static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
 
     if (i && !(before && crew.alone)) sync();
     else if (i && blockIdx.x == 0) __syncthreads();
-    if (i == a.fetch) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
+    if (i == a.fetch) RRBPrefetchRest(a);
     RRBPass<V>(a, pass, crew);
     before = crew.alone;
   }
