@@ -107,7 +107,7 @@ static PetscErrorCode CreateTyped(Mat A, const Rows *given, const Problem *p, Pe
   const PetscInt nz       = given->ai[p->rows];
   char           type[64] = MATAIJ;
   PetscInt      *rows, *cols;
-  PetscBool      cuda;
+  PetscBool      cuda, host;
   PetscScalar   *v;
 
   PetscFunctionBeginUser;
@@ -131,6 +131,8 @@ static PetscErrorCode CreateTyped(Mat A, const Rows *given, const Problem *p, Pe
   PetscCall(MatSetPreallocationCOO(*B, nz, rows, cols));
   PetscCall(PetscFree2(rows, cols));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECMPICUDA, VECCUDA, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)*B, &host, MATSEQAIJ, MATMPIAIJ, ""));
+  if (host) cuda = PETSC_FALSE;                  /* PETSc reads them on the host */
   PetscCall(VecCreate(PETSC_COMM_SELF, values)); /* all processes can have more values than a PetscInt counts */
   PetscCall(VecSetSizes(*values, nz, nz));
   PetscCall(VecSetType(*values, cuda ? VECSEQCUDA : VECSEQ));
