@@ -51,6 +51,7 @@ static __device__ __forceinline__ void PolderCoarseBegin(double nzero, PetscBool
 static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace,
                                                                        const PetscScalar *__restrict__ E, PetscScalar *scale, PetscScalar *info)
 {
+  PolderBegin();
   double dmax = 0, nzero = 0;
 
   for (PetscInt i = threadIdx.x; i < d; i += 1024) dmax = fmax(dmax, E[(size_t)i * ld + i]);
@@ -71,6 +72,7 @@ static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt 
 static __global__ void PolderCoarseSymmetriseKernel(PetscInt d, PetscInt ld, PetscScalar *E, const PetscScalar *__restrict__ scale, PetscScalar *S,
                                                     PetscScalar *info)
 {
+  PolderBegin();
   __shared__ double upper[32][33], lower[32][33];
   const PetscInt    bi = blockIdx.y, bj = blockIdx.x, x = threadIdx.x;
   bool              bad = false;
@@ -97,8 +99,8 @@ static __global__ void PolderCoarseSymmetriseKernel(PetscInt d, PetscInt ld, Pet
 int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar scale[], PetscScalar S[], PetscScalar info[], PolderStream stream)
 {
   if (!E.n) return cudaSuccess;
-  PolderCoarseScaleKernel<<<1, 1024, 0, stream>>>(E.n, E.ld, zero, nullspace, E.a, scale, info);
-  PolderCoarseSymmetriseKernel<<<dim3(E.ld / 32, E.ld / 32), dim3(32, 8), 0, stream>>>(E.n, E.ld, E.a, scale, S, info);
+  PolderLaunchEarly(PolderCoarseScaleKernel, 1, 1024, stream, E.n, E.ld, zero, nullspace, E.a, scale, info);
+  PolderLaunchEarly(PolderCoarseSymmetriseKernel, dim3(E.ld / 32, E.ld / 32), dim3(32, 8), stream, E.n, E.ld, E.a, scale, S, info);
   return cudaGetLastError();
 }
 

@@ -4,16 +4,18 @@
 */
 #include "tiles.cuh"
 #include "kernels/coarse.h"
+#include <cfloat>
 #include <cuda_pipeline.h>
+
+#define FULL_WARP 0xffffffffu
 
 static const int NB = POLDER_SWEEP, SWEEP_BLOCK = 256;
 /* Pipeline stages of a tile, and rows loaded in each stage */
 static const int STAGES = 4, STAGE = NB / STAGES;
 /* Shared memory for two tiles */
 static const size_t TILES_BYTES = sizeof(double) * 2 * NB * NB;
-
-/* A tile by 16 x 16 threads: thread (x, y) has its entries (y + 16 q, x + 16 c) */
-typedef double Tile[NB / 16][NB / 16];
+/* Pivots of a step of the sweep of a tile */
+static const int PANEL = 8;
 
 /*
   A tile distributed over 2 x 4 warps of 32 x 16 entries in the layout of the tensor cores: [i][j] is a pair of 8 x 8 squares one above the other; in row lane
@@ -49,22 +51,31 @@ static __device__ __forceinline__ void PolderTileFetch(double *to, PetscInt ld, 
   }
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 /* c += a b with a 16 x 8 and b 8 x 8. With g = lane / 4, t = lane % 4, a thread has the entries (g + 8 (v % 2), t + 4 (v / 2)) of a and (t + 4 v, g) of b */
 static __device__ __forceinline__ void PolderTensorMultAdd(double (&c)[4], const double (&a)[4], const double (&b)[2])
 {
-  #if __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-  #else
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   for (int v = 0; v < 4; ++v)
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(c[v % 2 * 2]), "+d"(c[v % 2 * 2 + 1])
         : "d"(a[v]), "d"(b[v / 2]));
-  #endif
-}
+#else
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+
+  #pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    const double left[2]  = {__shfl_sync(FULL_WARP, a[k / 4 * 2], 4 * g + k % 4), __shfl_sync(FULL_WARP, a[k / 4 * 2 + 1], 4 * g + k % 4)};
+    const double right[2] = {__shfl_sync(FULL_WARP, b[k / 4], 8 * t + k % 4), __shfl_sync(FULL_WARP, b[k / 4], 8 * t + 4 + k % 4)};
+
+  #pragma unroll
+    for (int v = 0; v < 4; ++v) c[v] += left[v / 2] * right[v % 2];
+  }
 #endif
+}
 
 /* p += L^T R for the rows of one stage of both tiles */
 static __device__ __forceinline__ void PolderTileMultAdd(Product &p, const double *l, const double *r, int stage)
@@ -122,91 +133,123 @@ static __device__ __forceinline__ void PolderProductLoad(Product &p, PetscInt ld
   }
 }
 
-/* The owning threads write row k of a tile, and the diagonal entry after its own, to shared memory; block: which half of the rows */
-static __device__ __forceinline__ void PolderSweepTell(const Tile &a, int block, int k, double *row, double *after)
-{
-  const int x = threadIdx.x % 16, y = threadIdx.x / 16;
+/*
+  Rows of a tile in shared memory, PANEL of them; the pitch avoids bank conflicts when a warp reads every second row. In the products of a sweep, row t + 4 v
+  of PolderTensorMultAdd() is row 2 t + v here: so a thread has the same entries of its result as of the next operand.
+*/
+typedef double Panel[PANEL][NB + 2];
 
+/* The owning warps write rows [PANEL b, PANEL (b + 1)) of A = -p */
+static __device__ __forceinline__ void PolderPanelTell(const Product &p, int b, Panel &panel)
+{
 #pragma unroll
-  for (int q = 0; q < NB / 16; ++q) {
-    if (q != block && q != block + 1) continue;
-    if (y + 16 * q == k)
+  for (int v = 0; v < 4; ++v) {
+    if (ProductRow(v / 2, v % 2) / PANEL == b)
 #pragma unroll
-      for (int c = 0; c < NB / 16; ++c) row[x + 16 * c] = a[q][c];
-    if (y + 16 * q == k + 1 && x == y) *after = a[q][q];
+      for (int j = 0; j < 2; ++j)
+        *(double2 *)&panel[threadIdx.x % 32 / 4][ProductColumn(j)] = make_double2(-p[v / 2][j][v % 2 * 2], -p[v / 2][j][v % 2 * 2 + 1]);
   }
 }
 
-/*
-  Sweeps a tile on all its pivots, which gives minus its inverse. A pivot of at most tol makes its row and column zero; if the column was in use (scale), it
-  is now left out and counted. The next row of the tile and its pivot are updated first.
-*/
-static __device__ __forceinline__ void PolderSweepTile(Tile &a, double (&row)[2][NB], double (&after)[2], PetscInt row0, PetscInt d, PetscReal tol,
-                                                       PetscScalar *scale, PetscScalar *info)
+/* Where the sweep of a tile tells of the pivots that it drops: those of the columns [0, n) that scale[] has in use are counted */
+typedef struct {
+  PetscInt     n;
+  PetscReal    tol;
+  PetscScalar *scale, *info;
+} SweepPivots;
+
+/* 1 / a for a normal number a > 0: after a first value with an error of 2^-20, the errors are e and e^3 */
+static __device__ __forceinline__ double PolderReciprocal(double a)
 {
-  const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-  double    pivot, inv;
+  double r, e;
 
-  PolderSweepTell(a, 0, 0, row[0], &after[0]);
-  __syncthreads();
-  pivot = row[0][0];
-  inv   = pivot > tol ? 1 / pivot : 0;
-#pragma unroll
-  for (int r = 0; r < NB / 16; ++r) {
-    for (int kk = 0; kk < 16; ++kk) {
-      const int     k    = 16 * r + kk;
-      const double *now  = row[k % 2];
-      const double  next = k + 1 < NB ? now[k + 1] : 0, diagonal = after[k % 2], then = k + 1 < NB ? diagonal - next * (next * inv) : 1;
-      double        left[NB / 16], right[NB / 16];
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+  e = fma(-a, r, 1.0);
+  return fma(r, fma(e, e, e), r);
+}
 
-      if (threadIdx.x == 0 && !(pivot > tol) && row0 + k < d && scale[row0 + k] != 0) {
-        scale[row0 + k] = 0;
-        info[POLDER_COARSE_NDEP] += 1;
-      }
-#pragma unroll
-      for (int q = 0; q < NB / 16; ++q) {
-        left[q]  = now[y + 16 * q];
-        right[q] = now[x + 16 * q] * inv;
-      }
-      if (y == kk) {
-        left[r] = -1;
-#pragma unroll
-        for (int c = 0; c < NB / 16; ++c) a[r][c] = 0;
-      }
-      if (x == kk) {
-        right[r] = -inv;
-#pragma unroll
-        for (int q = 0; q < NB / 16; ++q) a[q][r] = 0;
-      }
-#pragma unroll
-      for (int i = 0; i < NB / 16; ++i) {
-        const int q = (r + i) % (NB / 16);
+/*
+  Every warp sweeps the block D of PANEL pivots of a panel, D <- -D^-1: thread (g, t) of a warp has its entries (g, 2 t) and (g, 2 t + 1). A pivot of at most
+  tol makes its row and column zero. The next pivot is updated ahead of the others: each waits for the reciprocal of the one before.
+*/
+static __device__ __forceinline__ void PolderSweepPanel(double (&D)[2], const SweepPivots &pivots)
+{
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  double    pivot = __shfl_sync(FULL_WARP, D[0], 0);
 
 #pragma unroll
-        for (int c = 0; c < NB / 16; ++c) a[q][c] -= left[q] * right[c];
-        if (i == 1) PolderSweepTell(a, r, k + 1, row[(k + 1) % 2], &after[(k + 1) % 2]);
-      }
-      pivot = then;
-      inv   = pivot > tol ? 1 / pivot : 0;
-      __syncthreads();
+  for (int k = 0; k < PANEL; ++k) {
+    const double inv  = pivot > pivots.tol ? PolderReciprocal(pivot) : 0;
+    double       left = __shfl_sync(FULL_WARP, D[k % 2], 4 * g + k / 2), right[2];
+
+    if (threadIdx.x == 0 && !(pivot > pivots.tol) && k < pivots.n && pivots.scale[k] != 0) {
+      pivots.scale[k] = 0;
+      pivots.info[POLDER_COARSE_NDEP] += 1;
+    }
+    if (k + 1 < PANEL) {
+      const double next = __shfl_sync(FULL_WARP, D[(k + 1) % 2], 4 * k + (k + 1) / 2);
+
+      pivot = __shfl_sync(FULL_WARP, D[(k + 1) % 2], 4 * (k + 1) + (k + 1) / 2) - (next * next) * inv;
+    }
+#pragma unroll
+    for (int v = 0; v < 2; ++v) right[v] = __shfl_sync(FULL_WARP, D[v], 4 * k + t) * inv;
+    if (g == k) left = -1;
+#pragma unroll
+    for (int v = 0; v < 2; ++v) {
+      if (2 * t + v == k) right[v] = -inv;
+      D[v] = (g == k || 2 * t + v == k ? 0 : D[v]) - left * right[v];
     }
   }
 }
 
-static __device__ __forceinline__ void PolderTileStore(const Tile &a, PetscInt ld, PetscScalar *A)
+/*
+  Sweeps a tile A = -p on all its pivots, which gives minus its inverse. With C the rows of a panel, D its block on the diagonal and R = D^-1 C, the rows and
+  columns of the panel become R and R^T, the block -D^-1, and all else A - C^T R. This is one product if C has -1 and R has -D^-1 in place of the block.
+*/
+static __device__ __forceinline__ void PolderSweepTile(Product &p, Panel (&panel)[2], SweepPivots pivots)
 {
-#pragma unroll
-  for (int q = 0; q < NB / 16; ++q)
-#pragma unroll
-    for (int c = 0; c < NB / 16; ++c) A[(size_t)(threadIdx.x / 16 + 16 * q) * ld + threadIdx.x % 16 + 16 * c] = a[q][c];
-}
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 
-static __device__ __forceinline__ void PolderTileLoad(Tile &a, PetscInt ld, const PetscScalar *A)
-{
+  PolderPanelTell(p, 0, panel[0]);
+  __syncthreads();
+#pragma unroll 1
+  for (int b = 0; b < NB / PANEL; ++b) {
+    const Panel &C    = panel[b % 2];
+    double       D[2] = {C[g][PANEL * b + 2 * t], C[g][PANEL * b + 2 * t + 1]}, R[4] = {}, left[4];
+
+    PolderSweepPanel(D, pivots);
 #pragma unroll
-  for (int q = 0; q < NB / 16; ++q)
+    for (int v = 0; v < 4; ++v) left[v] = -C[2 * t + v / 2][ProductColumn(v % 2) - 2 * t + g];
+    PolderTensorMultAdd(R, left, D); // R[2 j + v] is entry (2 t + v, g) of the block of columns j
 #pragma unroll
-    for (int c = 0; c < NB / 16; ++c) a[q][c] = A[(size_t)(threadIdx.x / 16 + 16 * q) * ld + threadIdx.x % 16 + 16 * c];
+    for (int j = 0; j < 2; ++j) {
+      if (ProductColumn(j) / PANEL != b) continue;
+#pragma unroll
+      for (int v = 0; v < 2; ++v) R[2 * j + v] = D[v];
+#pragma unroll
+      for (int v = 0; v < 4; ++v) p[v / 2][j][v % 2 * 2] = p[v / 2][j][v % 2 * 2 + 1] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+#pragma unroll
+      for (int v = 0; v < 4; ++v) {
+        const bool swept = ProductRow(i, v % 2) / PANEL == b;
+
+        left[v] = swept ? (2 * t + v / 2 == g ? -1 : 0) : C[2 * t + v / 2][ProductRow(i, v % 2)];
+        if (swept) p[i][v / 2][v % 2 * 2] = p[i][v / 2][v % 2 * 2 + 1] = 0;
+      }
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const double right[2] = {R[2 * j], R[2 * j + 1]};
+
+        PolderTensorMultAdd(p[i][j], left, right);
+      }
+    }
+    if (b + 1 < NB / PANEL) PolderPanelTell(p, b + 1, panel[(b + 1) % 2]);
+    pivots.n -= PANEL;
+    pivots.scale += PANEL;
+    __syncthreads();
+  }
 }
 
 /* Copies a tile to shared memory and back, as it is or transposed */
@@ -227,12 +270,13 @@ static __device__ __forceinline__ void PolderTileGive(const double *from, bool t
 static __global__ void __launch_bounds__(SWEEP_BLOCK)
   PolderSweepFirstKernel(PetscInt ld, PetscInt d, PetscReal tol, const PetscScalar *__restrict__ A, PetscScalar *scale, PetscScalar *pivot, PetscScalar *info)
 {
-  __shared__ double row[2][NB], after[2];
-  Tile              a;
+  PolderBegin();
+  __shared__ Panel panel[2];
+  Product          p;
 
-  PolderTileLoad(a, ld, A);
-  PolderSweepTile(a, row, after, 0, d, tol, scale, info);
-  PolderTileStore(a, NB, pivot);
+  PolderProductLoad(p, ld, A);
+  PolderSweepTile(p, panel, {d, tol, scale, info});
+  PolderProductStore(p, NB, pivot);
 }
 
 /* Saves block row K of A (C), and its product with the inverse of the pivot block (R) */
@@ -240,6 +284,7 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK)
   PolderSweepRowKernel(PetscInt ld, PetscInt K, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ pivot, PetscScalar *__restrict__ C,
                        PetscScalar *__restrict__ R)
 {
+  PolderBegin();
   extern __shared__ double2 shared[];
   double                   *l = (double *)shared, *r = l + NB * NB;
   const PetscInt            J = blockIdx.x;
@@ -271,6 +316,7 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK, 3)
   PolderSweepUpdateKernel(const __grid_constant__ SweepStep step, PetscScalar *A, const PetscScalar *__restrict__ C, const PetscScalar *__restrict__ R,
                           const PetscScalar *__restrict__ pivot, PetscScalar *next, PetscScalar *scale, PetscScalar *info)
 {
+  PolderBegin();
   const PetscInt            ld = step.ld, K = step.K;
   extern __shared__ double2 shared[];
   double                   *l = (double *)shared, *r = l + NB * NB;
@@ -306,20 +352,16 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK, 3)
     PolderTileMultAdd(p, l, r, stage);
   }
   if (I == K + 1 && J == K + 1) {
-    Tile a;
-
     __syncthreads();
-    PolderProductStore(p, NB, l);
-    __syncthreads();
-    PolderTileLoad(a, NB, l);
-    PolderSweepTile(a, *(double(*)[2][NB])r, *(double(*)[2])(r + 2 * NB), I * NB, step.d, step.tol, scale, info);
-    PolderTileStore(a, NB, next);
+    PolderSweepTile(p, *(Panel(*)[2])l, {step.d - I * NB, step.tol, scale + I * NB, info});
+    PolderProductStore(p, NB, next);
   } else PolderProductStore(p, ld, to);
 }
 
 /* Both triangles of X = D (-A) D from the lower one of A, in place */
 static __global__ void PolderSweepFinishKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ scale, PetscScalar *A)
 {
+  PolderBegin();
   __shared__ double lower[32][33];
   const PetscInt    bi = blockIdx.y, bj = blockIdx.x, x = threadIdx.x;
 
@@ -348,16 +390,18 @@ int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], P
   cudaError_t    err;
 
   if (!A.n) return cudaSuccess;
+  tol = PetscMax(tol, DBL_MIN);
   err = cudaFuncSetAttribute((const void *)PolderSweepRowKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)TILES_BYTES);
   if (!err) err = cudaFuncSetAttribute((const void *)PolderSweepUpdateKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)TILES_BYTES);
   if (err) return err;
-  PolderSweepFirstKernel<<<1, SWEEP_BLOCK, 0, stream>>>(ld, A.n, tol, A.a, scale, pivot, info);
+  PolderLaunchEarly(PolderSweepFirstKernel, 1, SWEEP_BLOCK, stream, ld, A.n, tol, A.a, scale, pivot, info);
   for (PetscInt K = 0; K < nb; ++K) {
     PetscScalar *now = pivot + (K % 2) * (size_t)NB * NB, *next = pivot + ((K + 1) % 2) * (size_t)NB * NB;
 
-    PolderSweepRowKernel<<<nb, SWEEP_BLOCK, TILES_BYTES, stream>>>(ld, K, A.a, now, C, R);
-    PolderSweepUpdateKernel<<<nb *(nb + 1) / 2, SWEEP_BLOCK, TILES_BYTES, stream>>>(SweepStep{ld, A.n, K, tol}, A.a, C, R, now, next, scale, info);
+    PolderLaunchShared(true, TILES_BYTES, PolderSweepRowKernel, nb, SWEEP_BLOCK, stream, ld, K, A.a, now, C, R);
+    PolderLaunchShared(true, TILES_BYTES, PolderSweepUpdateKernel, nb * (nb + 1) / 2, SWEEP_BLOCK, stream, SweepStep{ld, A.n, K, tol}, A.a, C, R, now, next,
+                       scale, info);
   }
-  PolderSweepFinishKernel<<<dim3(ld / 32, ld / 32), dim3(32, 8), 0, stream>>>(A.n, ld, scale, A.a);
+  PolderLaunchEarly(PolderSweepFinishKernel, dim3(ld / 32, ld / 32), dim3(32, 8), stream, A.n, ld, scale, A.a);
   return cudaGetLastError();
 }

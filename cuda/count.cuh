@@ -1,4 +1,4 @@
-/* Counts of a whole grid. */
+/* Counts, and bits, of a whole grid. */
 #pragma once
 
 #include "index.cuh"
@@ -19,6 +19,23 @@ static __device__ __forceinline__ void PolderAddCounts(const int (&own)[N], Pets
 
     if (threadIdx.x % 32 == 0 && all) PolderAtomicAdd(&count[k], all);
   }
+}
+
+/*
+  Sets bits of *seen; called by all threads of a block. Of the bits that are set already only a look at *seen remains: one for each block, because looks of
+  every warp of a large grid at one address take longer than reading its data
+*/
+static __device__ __forceinline__ void PolderTell(int bits, int *seen)
+{
+  __shared__ int told;
+  const int      thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);
+
+  if (thread == 0) told = 0;
+  if (!__syncthreads_or(bits)) return;
+  bits = (int)__reduce_or_sync(0xffffffffu, (unsigned int)bits);
+  if (thread % 32 == 0 && bits) atomicOr(&told, bits);
+  __syncthreads();
+  if (thread == 0 && (told & ~*(volatile int *)seen)) atomicOr(seen, told);
 }
 
 /* count[k] += the number of i < n for which bit k < N of bits(i) is set */

@@ -81,18 +81,27 @@ static inline cudaLaunchAttribute PolderEarly(void)
   return attribute;
 }
 
+/* shared: bytes of dynamic shared memory */
 template <class... Args>
-static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), dim3 blocks, dim3 threads, cudaStream_t stream, std::common_type_t<Args>... args)
+static inline void PolderLaunchShared(bool early, size_t shared, void (*kernel)(Args...), dim3 blocks, dim3 threads, cudaStream_t stream,
+                                      std::common_type_t<Args>... args)
 {
   cudaLaunchAttribute attribute = PolderEarly();
   cudaLaunchConfig_t  config    = {};
 
-  config.gridDim  = blocks;
-  config.blockDim = threads;
-  config.stream   = stream;
-  config.attrs    = &attribute;
-  config.numAttrs = early && PolderAwaits(kernel);
+  config.gridDim          = blocks;
+  config.blockDim         = threads;
+  config.dynamicSmemBytes = shared;
+  config.stream           = stream;
+  config.attrs            = &attribute;
+  config.numAttrs         = early && PolderAwaits(kernel);
   (void)cudaLaunchKernelEx(&config, kernel, args...);
+}
+
+template <class... Args>
+static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), dim3 blocks, dim3 threads, cudaStream_t stream, std::common_type_t<Args>... args)
+{
+  PolderLaunchShared(early, 0, kernel, blocks, threads, stream, args...);
 }
 
 /* Launches a kernel that begins with PolderBegin() */

@@ -1,5 +1,5 @@
 /* The rows of one process of a matrix on a grid by directions, one thread for each row. */
-#include "launch.cuh"
+#include "count.cuh"
 #include "kernels/rrb.h"
 
 struct RRBEntries {
@@ -35,8 +35,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d)
       if (entry.a[d]) entry.a[d][i] = a[d];
   }
-  bits = (int)__reduce_or_sync(0xffffffffu, (unsigned int)bits);
-  if (threadIdx.x % 32 == 0 && (bits & ~*(volatile int *)seen)) atomicOr(seen, bits);
+  PolderTell(bits, seen);
 }
 
 int PolderRRBOwnRows_CUDA(const PolderRRBOwn *own, PolderRows rows, PolderRows ghosts, const PetscInt node[], PetscScalar *const entry[], int *seen,

@@ -15,6 +15,7 @@ static dim3 RRBCells(const PolderRRBGrid *g)
 static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReducedFillKernel(const __grid_constant__ PolderRRBGrid g, bool half, PetscReal omega,
                                                                                   PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *a, int *seen)
 {
+  PolderBegin();
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
   const ptrdiff_t p    = (ptrdiff_t)v * g.pitch + u;
   int             told = 0;
@@ -31,7 +32,7 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReducedFillKerne
 int PolderRRBReducedFill_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen,
                               PolderStream stream)
 {
-  PolderRRBReducedFillKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, half, omega, c, x, a, seen);
+  PolderLaunchEarly(PolderRRBReducedFillKernel, RRBCells(g), dim3(RRB_X, RRB_Y), stream, *g, half, omega, c, x, a, seen);
   return cudaGetLastError();
 }
 

@@ -394,32 +394,55 @@ static PetscErrorCode PCRRBPartsDevice_Private(PC pc, PetscInt **part, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the inverse of the rest, with rows ld apart; *good: all pivots are positive */
-static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], PetscInt ld, PetscScalar inverse[], PetscBool *good, PolderStream stream)
+/* Space for the inverse of the rest on the device; info follows the n scales of the rows */
+typedef struct {
+  PolderDense  E;
+  PetscScalar *scale, *info;
+  void        *work;
+} RRBInverse;
+
+static PetscErrorCode PCRRBLaunchInverse_Private(const RRBRest *rest, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[],
+                                                 const RRBInverse *to, PetscScalar inverse[], PolderStream stream)
 {
-  PC_RRB        *rrb = (PC_RRB *)pc->data;
-  const PetscInt n   = rrb->rest.n;
-  PolderDense    E   = {.n = n, .ld = ld};
-  PetscInt      *part;
-  PetscScalar   *shift, *scale, info[POLDER_COARSE_INFO];
-  void          *work;
+  const PolderDense A = {to->E.n, to->E.ld, inverse};
 
   PetscFunctionBegin;
+  PolderLaunch(PolderRRBRest_CUDA(rest->nx, rest->ny, rest->skew, row, part, shift, to->E, stream));
+  PolderLaunch(PolderCoarseScale_CUDA(to->E, 0, PETSC_FALSE, to->scale, inverse, to->info, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(A, 0, to->scale, to->info, to->work, stream));
+  PetscCall(PetscLogGpuFlops(1.0 * A.n * A.n * A.n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Computes the inverse of the rest, with rows ld apart; *good: all pivots are positive. Unless the matrix is known to be singular, the device computes it while
+  the host looks for singular parts, and once more if there are any
+*/
+static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], PetscInt ld, PetscScalar inverse[], PetscBool *good, PolderStream stream)
+{
+  PC_RRB        *rrb  = (PC_RRB *)pc->data;
+  const RRBRest *rest = &rrb->rest;
+  RRBInverse     to   = {
+          .E = {.n = rest->n, .ld = ld}
+  };
+  PetscInt    *part;
+  PetscScalar *shift, info[POLDER_COARSE_INFO];
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &to.E.a));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ((size_t)ld + POLDER_COARSE_INFO), &to.scale));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &to.work));
+  to.info = to.scale + ld;
+  if (!rrb->matrix.singular) PetscCall(PCRRBLaunchInverse_Private(rest, row, NULL, NULL, &to, inverse, stream));
   PetscCall(PCRRBPartsDevice_Private(pc, &part, &shift));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &E.a));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ((size_t)ld + POLDER_COARSE_INFO), &scale));
-  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
-  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, E, stream));
-  PolderLaunch(PolderCoarseScale_CUDA(E, 0, PETSC_FALSE, scale, inverse, scale + ld, stream));
-  PolderLaunch(PolderCoarseInvert_CUDA((PolderDense){n, ld, inverse}, 0, scale, scale + ld, work, stream));
-  PetscCall(PolderDeviceToHost(info, scale + ld, sizeof(info)));
+  if (part || rrb->matrix.singular) PetscCall(PCRRBLaunchInverse_Private(rest, row, part, shift, &to, inverse, stream));
+  PetscCall(PolderDeviceToHost(info, to.info, sizeof(info)));
   PetscCall(PolderDeviceFree(&part));
   PetscCall(PolderDeviceFree(&shift));
-  PetscCall(PolderDeviceFree(&E.a));
-  PetscCall(PolderDeviceFree(&scale));
-  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PolderDeviceFree(&to.E.a));
+  PetscCall(PolderDeviceFree(&to.scale));
+  PetscCall(PolderDeviceFree(&to.work));
   *good = (PetscBool)(info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NDEP] + info[POLDER_COARSE_BAD] == 0);
-  PetscCall(PetscLogGpuFlops(1.0 * n * n * n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
