@@ -299,7 +299,7 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
   RRBDevice       *d    = &rrb->device;
   const size_t     size = d->nfactor ? d->step[0].g.size : 0, next = RRBDeviceRows(d, 1);
   PetscScalar     *x, *work, *row[RRB_NROW];
-  PolderRRBEntries rows;
+  PolderRRBEntries rows = {0};
 
   PetscFunctionBegin;
   PetscCall(RRBDeviceFreeTemp(d));
