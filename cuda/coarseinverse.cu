@@ -1,13 +1,11 @@
 /*
   The inverse of a dense symmetric matrix by a blocked sweep (Gauss-Jordan without pivoting, which suffices for positive definite matrices) over tiles of NB x
-  NB; only the lower triangle is updated. Tensor cores multiply tiles where they support double precision.
+  NB; only the lower triangle is updated. Tensor cores multiply tiles.
 */
 #include "tiles.cuh"
 #include "kernels/coarse.h"
 #include <cfloat>
 #include <cuda_pipeline.h>
-
-#define FULL_WARP 0xffffffffu
 
 static const int NB = POLDER_SWEEP, SWEEP_BLOCK = 256;
 /* Pipeline stages of a tile, and rows loaded in each stage */
@@ -54,63 +52,37 @@ static __device__ __forceinline__ void PolderTileFetch(double *to, PetscInt ld, 
 /* c += a b with a 16 x 8 and b 8 x 8. With g = lane / 4, t = lane % 4, a thread has the entries (g + 8 (v % 2), t + 4 (v / 2)) of a and (t + 4 v, g) of b */
 static __device__ __forceinline__ void PolderTensorMultAdd(double (&c)[4], const double (&a)[4], const double (&b)[2])
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#else
   for (int v = 0; v < 4; ++v)
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(c[v % 2 * 2]), "+d"(c[v % 2 * 2 + 1])
         : "d"(a[v]), "d"(b[v / 2]));
-#else
-  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-
-  #pragma unroll
-  for (int k = 0; k < 8; ++k) {
-    const double left[2]  = {__shfl_sync(FULL_WARP, a[k / 4 * 2], 4 * g + k % 4), __shfl_sync(FULL_WARP, a[k / 4 * 2 + 1], 4 * g + k % 4)};
-    const double right[2] = {__shfl_sync(FULL_WARP, b[k / 4], 8 * t + k % 4), __shfl_sync(FULL_WARP, b[k / 4], 8 * t + 4 + k % 4)};
-
-  #pragma unroll
-    for (int v = 0; v < 4; ++v) c[v] += left[v / 2] * right[v % 2];
-  }
 #endif
 }
 
 /* p += L^T R for the rows of one stage of both tiles */
 static __device__ __forceinline__ void PolderTileMultAdd(Product &p, const double *l, const double *r, int stage)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const int     g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const double *left[2]  = {l + TilePlace(t, g) + ProductRow(0, 0) - g,
                             l + TilePlace(t, 8 + g) + ProductRow(0, 0) - g}; // the same layout sixteen columns and four rows further on
   const double *right[2] = {r + TilePlace(t, g) + ProductColumn(0) - 2 * t, r + TilePlace(t, 8 + g) + ProductColumn(0) - 2 * t};
 
-  #pragma unroll 1
+#pragma unroll 1
   for (int k = stage * STAGE; k < (stage + 1) * STAGE; k += 8) {
     double a[2][4], b[2][2];
 
-  #pragma unroll
+#pragma unroll
     for (int v = 0; v < 8; ++v) a[v / 4][v % 4] = left[v % 2][(k + v % 4 / 2 * 4) * NB + v / 4 * 16];
-  #pragma unroll
+#pragma unroll
     for (int v = 0; v < 4; ++v) b[v / 2][v % 2] = right[v / 2][(k + v % 2 * 4) * NB];
-  #pragma unroll
+#pragma unroll
     for (int v = 0; v < 4; ++v) PolderTensorMultAdd(p[v / 2][v % 2], a[v / 2], b[v % 2]);
   }
-#else
-  #pragma unroll 4
-  for (int k = stage * STAGE; k < (stage + 1) * STAGE; ++k) {
-    double left[2][2], right[2][2];
-
-  #pragma unroll
-    for (int v = 0; v < 4; ++v) {
-      left[v / 2][v % 2]  = l[TilePlace(k, ProductRow(v / 2, v % 2))];
-      right[v / 2][v % 2] = r[TilePlace(k, ProductColumn(v / 2) + v % 2)];
-    }
-  #pragma unroll
-    for (int v = 0; v < 16; ++v) p[v / 8][v / 4 % 2][v % 4] += left[v / 8][v % 4 / 2] * right[v / 4 % 2][v % 2];
-  }
-#endif
 }
 
 /* Stores A <- -p; below, loads p <- -A */

@@ -13,7 +13,6 @@
 #include <cub/device/device_scan.cuh>
 #include <float.h>
 
-#define FULL_WARP 0xffffffffu
 /* Lanes that share a coarse row of at most POLDER_COARSE_ROW entries, and the entries that each of them keeps */
 #define COARSE_LANES 8
 #define COARSE_SLOTS (POLDER_COARSE_ROW / COARSE_LANES)

@@ -9,6 +9,8 @@
 /* Threads of a block, and the maximum number of blocks of a reduction */
 #define POLDER_BLOCK         256
 #define POLDER_REDUCE_BLOCKS 4096
+/* All lanes of a warp */
+#define FULL_WARP 0xffffffffu
 /* Maximum number of sums of one kernel */
 #define POLDER_REDUCE_SUMS 8
 

@@ -2,7 +2,6 @@
 #include "foreach.cuh"
 #include "kernels/levelblocksrow.h"
 
-#define FULL_WARP   0xffffffffu
 #define BLOCK_WARPS 8
 
 /* As PolderBlockCorrect_Host(), for blocks order[0 .. n) */
