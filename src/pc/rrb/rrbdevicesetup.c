@@ -415,15 +415,16 @@ static PetscErrorCode PCRRBLaunchInverse_Private(const RRBRest *rest, PetscScala
 }
 
 /*
-  Computes the inverse of the rest, with rows ld apart; *good: all pivots are positive. Unless the matrix is known to be singular, the device computes it while
-  the host looks for singular parts, and once more if there are any
+  Computes the inverse of the rest, with rows ld apart; *good: all pivots are positive. Unless the matrix is singular, or the one before had singular parts, the
+  device computes it while the host looks for such parts, and once more if there are any
 */
 static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], PetscInt ld, PetscScalar inverse[], PetscBool *good, PolderStream stream)
 {
-  PC_RRB        *rrb  = (PC_RRB *)pc->data;
-  const RRBRest *rest = &rrb->rest;
-  RRBInverse     to   = {
-          .E = {.n = rest->n, .ld = ld}
+  PC_RRB         *rrb   = (PC_RRB *)pc->data;
+  const RRBRest  *rest  = &rrb->rest;
+  const PetscBool ahead = (PetscBool)(!rrb->matrix.singular && !rest->npin);
+  RRBInverse      to    = {
+            .E = {.n = rest->n, .ld = ld}
   };
   PetscInt    *part;
   PetscScalar *shift, info[POLDER_COARSE_INFO];
@@ -433,9 +434,9 @@ static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], P
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ((size_t)ld + POLDER_COARSE_INFO), &to.scale));
   PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &to.work));
   to.info = to.scale + ld;
-  if (!rrb->matrix.singular) PetscCall(PCRRBLaunchInverse_Private(rest, row, NULL, NULL, &to, inverse, stream));
+  if (ahead) PetscCall(PCRRBLaunchInverse_Private(rest, row, NULL, NULL, &to, inverse, stream));
   PetscCall(PCRRBPartsDevice_Private(pc, &part, &shift));
-  if (part || rrb->matrix.singular) PetscCall(PCRRBLaunchInverse_Private(rest, row, part, shift, &to, inverse, stream));
+  if (part || !ahead) PetscCall(PCRRBLaunchInverse_Private(rest, row, part, shift, &to, inverse, stream));
   PetscCall(PolderDeviceToHost(info, to.info, sizeof(info)));
   PetscCall(PolderDeviceFree(&part));
   PetscCall(PolderDeviceFree(&shift));
