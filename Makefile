@@ -39,6 +39,7 @@ CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude -Isrc $(CPPFLAGS) $(P
 TESTFLAGS := -Itests
 LDFLAGS  += -Wl,--as-needed
 LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lpthread -ldl -lm
+$(if $(filter 3% 5% 6% 7%,$(CUDA_ARCHS)),$(error CUDA_ARCHS="$(CUDA_ARCHS)": GPUs of compute capability 8.0 (80) or later are supported))
 CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a)
 CUDAFLAGS += -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS)) --extended-lambda
 CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings)
