@@ -5,7 +5,7 @@
 */
 #include "foreach.cuh"
 #include "index.cuh"
-#include "oneblock.cuh"
+#include "team.cuh"
 #include "kernels/levelrow.h"
 #include "kernels/pairrow.h"
 #include "kernels/galerkin.h"
@@ -18,18 +18,19 @@
 #define COARSE_SLOTS (POLDER_COARSE_ROW / COARSE_LANES)
 static_assert(COARSE_LANES * COARSE_SLOTS == POLDER_COARSE_ROW && COARSE_SLOTS > 4, "slots");
 
-static __global__ void __launch_bounds__(POLDER_ONEBLOCK) PolderPointersKernel(PetscInt n, PetscInt *ptr)
+static __global__ void __launch_bounds__(POLDER_TEAM) PolderPointersKernel(PetscInt n, PetscInt *ptr)
 {
   PolderBegin();
-  (void)PolderBlockSum(
+  (void)PolderTeamSum(
     n, [=](PetscInt i) { return ptr[i + 1]; }, [=](PetscInt i, PetscInt sum) { ptr[i + 1] += sum; });
-  if (threadIdx.x == 0) ptr[0] = 0;
+  if (PolderTeamThread() == 0) ptr[0] = 0;
+  PolderTeamSync();
 }
 
 int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream)
 {
-  if (n > 0 && n <= POLDER_ONEBLOCK_ROWS) {
-    PolderLaunchEarly(PolderPointersKernel, 1, POLDER_ONEBLOCK, stream, n, ptr);
+  if (n > 0 && n <= POLDER_TEAM_ROWS) {
+    PolderTeamLaunch(n, PolderPointersKernel, stream, n, ptr);
     return cudaGetLastError();
   }
   cudaError_t err = cudaMemsetAsync(ptr, 0, sizeof(*ptr), stream);

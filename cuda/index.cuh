@@ -16,9 +16,10 @@ static __device__ __forceinline__ PetscInt PolderAtomicCAS(PetscInt *a, PetscInt
   return (PetscInt)atomicCAS((PolderAtomicIndex *)a, (PolderAtomicIndex)expected, (PolderAtomicIndex)value);
 }
 
-static __device__ __forceinline__ void PolderAtomicAdd(PetscInt *a, PetscInt value)
+/* Returns what was there before */
+static __device__ __forceinline__ PetscInt PolderAtomicAdd(PetscInt *a, PetscInt value)
 {
-  atomicAdd((PolderAtomicIndex *)a, (PolderAtomicIndex)value);
+  return (PetscInt)atomicAdd((PolderAtomicIndex *)a, (PolderAtomicIndex)value);
 }
 
 static __device__ __forceinline__ void PolderAtomicMin(PetscInt *a, PetscInt value)
@@ -81,16 +82,11 @@ static __device__ __forceinline__ void PolderBlockAppend(bool wanted, PetscInt i
   __syncthreads(); // the call before has read
   if (lane == 0) before[w] = __popc(which);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    PetscInt sum = 0;
+  if (w == 0) {
+    const PetscInt n = lane < BLOCK / 32 ? before[lane] : 0, until = PolderWarpUntil(n);
 
-    for (int v = 0; v < BLOCK / 32; ++v) {
-      const PetscInt n = before[v];
-
-      before[v] = sum;
-      sum += n;
-    }
-    before[BLOCK / 32] = sum ? (PetscInt)atomicAdd((PolderAtomicIndex *)count, (PolderAtomicIndex)sum) : 0;
+    if (lane < BLOCK / 32) before[lane] = until - n;
+    if (lane == 31) before[BLOCK / 32] = until ? PolderAtomicAdd(count, until) : 0;
   }
   __syncthreads();
   if (wanted) list[before[BLOCK / 32] + before[w] + __popc(which & ((1u << lane) - 1))] = i;

@@ -83,6 +83,18 @@ static inline cudaLaunchAttribute PolderEarly(void)
   return attribute;
 }
 
+/* The attribute of a launch whose blocks form clusters of so many */
+static inline cudaLaunchAttribute PolderCluster(int blocks)
+{
+  cudaLaunchAttribute attribute = {};
+
+  attribute.id               = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = (unsigned int)blocks;
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  return attribute;
+}
+
 /* shared: bytes of dynamic shared memory */
 template <class... Args>
 static inline void PolderLaunchShared(bool early, size_t shared, void (*kernel)(Args...), dim3 blocks, dim3 threads, cudaStream_t stream,

@@ -4,7 +4,8 @@
 */
 #include "count.cuh"
 #include "foreach.cuh"
-#include "oneblock.cuh"
+#include "index.cuh"
+#include "team.cuh"
 #include "kernels/pairrow.h"
 #include "kernels/pairs.h"
 #include <cooperative_groups.h>
@@ -25,7 +26,7 @@
 template <int LANES>
 static __device__ __forceinline__ PolderPairOffer PairsBest(PolderPairOffer x)
 {
-  const unsigned int row = ((1u << LANES) - 1) << (threadIdx.x % 32 - threadIdx.x % LANES);
+  const unsigned int row = FULL_WARP >> (32 - LANES) << (threadIdx.x % 32 - threadIdx.x % LANES);
 
   for (int o = LANES / 2; o > 0; o /= 2) {
     const auto            other     = [=](auto value) { return __shfl_xor_sync(row, value, o); };
@@ -38,14 +39,15 @@ static __device__ __forceinline__ PolderPairOffer PairsBest(PolderPairOffer x)
   return x;
 }
 
-/* The proposal of row i, whose LANES threads all call it, to next[i] */
+/* The proposal of row i, whose LANES threads all call it, to next[i]; before[] as for PolderPairIsFree() */
 template <int LANES>
-static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows &A, const PolderPairRule &rule, const PetscInt *mate, PetscInt *next)
+static __device__ __forceinline__ void PairsPropose(PetscInt i, const PolderRows &A, const PolderPairRule &rule, const PetscInt *mate, const PetscInt *before,
+                                                    PetscInt *next)
 {
   const int       lane = (int)threadIdx.x % LANES;
   PolderPairOffer x    = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
 
-  if (mate[i] == POLDER_PAIR_FREE) x = PolderPairLook(i, lane, LANES, &A, &rule, mate);
+  if (mate[i] == POLDER_PAIR_FREE) x = PolderPairLook(i, lane, LANES, &A, &rule, mate, before);
   x = PairsBest<LANES>(x);
   if (lane == 0) next[i] = PolderPairTake(i, &rule, &x);
 }
@@ -76,7 +78,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderBegin();
   const PetscInt k = (PetscInt)blockIdx.x * (POLDER_BLOCK / LANES) + (PetscInt)threadIdx.x / LANES;
 
-  if (k < rows.n) PairsPropose<LANES>(rows.row ? rows.row[k] : k, A, rule, mate, next);
+  if (k < rows.n) PairsPropose<LANES>(rows.row ? rows.row[k] : k, A, rule, mate, NULL, next);
 }
 
 template <int LANES>
@@ -109,67 +111,91 @@ int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt ma
   return err ? err : cudaGetLastError();
 }
 
-/* Blocks for which a multiprocessor of the H100 has registers in the kernel of all rounds */
-#define PAIRS_CROWD 5
-
 struct PairsRounds {
-  PolderRows     A;
-  PolderRowList  rows;
-  PolderPairRule rule;
-  PetscInt       rounds, *mate, *next, *left[2], *count;
+  PolderRows      A;
+  PolderRowList   rows;
+  const PetscInt *there;
+  PetscInt        few;
+  PolderPairRule  rule;
+  PetscInt        rounds, *mate, *next[2], *left, *seen;
 };
 
-static __global__ void __launch_bounds__(POLDER_BLOCK, PAIRS_CROWD) PolderPairsRoundsKernel(const __grid_constant__ PairsRounds p)
+/* The proposals of the rows of a block */
+template <int BLOCK, int LANES>
+static __device__ __forceinline__ void PairsProposeRows(PetscInt n, const PetscInt *row, PetscInt first, const PetscInt *before, PetscInt *next,
+                                                        const PairsRounds &p)
 {
-  cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
-  const PetscInt                 begin = (PetscInt)blockIdx.x * POLDER_BLOCK, step = (PetscInt)gridDim.x * POLDER_BLOCK, own = (PetscInt)threadIdx.x;
-  const PetscInt                *row = p.rows.row;
-  PetscInt                       n   = p.rows.n;
+  for (PetscInt k = (PetscInt)threadIdx.x / LANES; k < n; k += BLOCK / LANES) PairsPropose<LANES>(row ? row[k] : first + k, p.A, p.rule, p.mate, before, next);
+}
 
-  for (PetscInt round = 0; n && round < p.rounds; ++round) {
-    for (PetscInt k = (begin + own) / PAIRS_LANES; k < n; k += step / PAIRS_LANES) PairsPropose<PAIRS_LANES>(row ? row[k] : k, p.A, p.rule, p.mate, p.next);
+/*
+  Each block has consecutive rows of the list, and keeps a list of those that are free in its part of left[]. A round has one barrier, between its proposals and
+  a look at the answers: who proposes in the next round sees from the proposals of this one, rather than from mate[], which of its neighbours have paired.
+  SETTLE: there is a second barrier instead, and mate[] tells. seen[]: rows were free after this round
+*/
+template <int BLOCK, int BLOCKS, bool SETTLE>
+static __global__ void __launch_bounds__(BLOCK, BLOCKS) PolderPairsRoundsKernel(const __grid_constant__ PairsRounds p)
+{
+  __shared__ PetscInt            kept;
+  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  const PetscInt                 all = p.there ? *p.there : p.rows.n, rounds = p.there && all < p.few ? 0 : p.rounds;
+  const PetscInt                 part = (all + (PetscInt)gridDim.x - 1) / (PetscInt)gridDim.x, begin = (PetscInt)blockIdx.x * part, own = (PetscInt)threadIdx.x;
+  PetscInt *const                left = p.left + begin;
+  const PetscInt                *row = p.rows.row ? left : NULL, *before = NULL;
+  PetscInt                       n = begin + part < all ? part : begin < all ? all - begin : 0;
+
+  for (PetscInt k = own; row && k < n; k += BLOCK) left[k] = p.rows.row[begin + k]; // its place is for proposals later
+  __syncthreads();
+  for (PetscInt round = 0; round < rounds; ++round) {
+    PetscInt *const next = p.next[round % 2];
+
+    if (!SETTLE && n <= BLOCK / 32) PairsProposeRows<BLOCK, 32>(n, row, begin, before, next, p);
+    else PairsProposeRows<BLOCK, PAIRS_LANES>(n, row, begin, before, next, p);
     grid.sync();
-    for (PetscInt first = begin; first < n; first += step) {
-      const PetscInt i = first + own >= n ? -1 : row ? row[first + own] : first + own;
+    if (round && !*(volatile PetscInt *)&p.seen[round - 1]) break;
+    if (own == 0) kept = 0;
+    for (PetscInt first = 0; first < n; first += BLOCK) {
+      const PetscInt k = first + own, i = k >= n ? -1 : row ? row[k] : begin + k;
 
-      PolderBlockAppend<POLDER_BLOCK>(i >= 0 && PolderPairMatch(i, p.next, p.mate), i, p.left[round % 2], &p.count[round]);
+      PolderBlockAppend<BLOCK>(i >= 0 && PolderPairMatch(i, next, p.mate), i, left, &kept);
     }
-    grid.sync();
-    row = p.left[round % 2];
-    n   = *(volatile PetscInt *)&p.count[round];
+    __syncthreads();
+    row = left;
+    n   = kept;
+    if (n && own == 0) p.seen[round] = 1;
+    if (SETTLE) grid.sync();
+    else before = next;
   }
-  for (PetscInt k = begin + own; k < n; k += step) {
-    const PetscInt i = row ? row[k] : k;
+  for (PetscInt k = own; k < n; k += BLOCK) {
+    const PetscInt i = row ? row[k] : begin + k;
 
     if (p.mate[i] == POLDER_PAIR_FREE) p.mate[i] = i;
   }
 }
 
-/* Blocks that are on the device at the same time: each waits for all others */
-static unsigned int PairsAtOnce(void)
+/* As many blocks as are on the device at the same time, since each waits for all others */
+template <int BLOCK, int BLOCKS, bool SETTLE>
+static int PairsRoundsLaunch(PairsRounds &p, PolderStream stream)
 {
-  static const int crowd = [] {
-    int n = 0;
+  const unsigned int blocks = PolderBlocks(p.rows.n, BLOCK / 32), most = (unsigned int)(BLOCKS * PolderMultiprocessors());
+  void              *args[] = {&p};
 
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, PolderPairsRoundsKernel, POLDER_BLOCK, 0) == cudaSuccess && n > 0 ? n : 1;
-  }();
-
-  return (unsigned int)(crowd * PolderMultiprocessors());
+  return cudaLaunchCooperativeKernel((const void *)PolderPairsRoundsKernel<BLOCK, BLOCKS, SETTLE>, dim3(blocks < most ? blocks : most), dim3(BLOCK), args, 0,
+                                     stream);
 }
 
-int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
-                           PetscInt *const left[2], PetscInt count[], PolderStream stream)
+int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const PetscInt *there, PetscInt few, const PolderPairRule *rule, PetscInt rounds,
+                           PetscInt mate[], PetscInt next[], PetscInt *const left[2], PetscInt seen[], PolderStream stream)
 {
   PairsRounds p = {
-    *A, rows, *rule, rounds, mate, next, {left[0], left[1]},
-          count
+    *A, rows, there, few, *rule, rounds, mate, {next, left[1]},
+           left[0], seen
   };
-  void              *args[] = {&p};
-  const unsigned int blocks = PolderBlocks(rows.n, POLDER_BLOCK / PAIRS_LANES), most = PairsAtOnce();
-  const int          err = (int)cudaMemsetAsync(count, 0, sizeof(*count) * (size_t)rounds, stream);
+  const int err = (int)cudaMemsetAsync(seen, 0, sizeof(*seen) * (size_t)rounds, stream);
 
   if (err || !rows.n) return err;
-  return cudaLaunchCooperativeKernel((const void *)PolderPairsRoundsKernel, dim3(blocks < most ? blocks : most), dim3(POLDER_BLOCK), args, 0, stream);
+  if (rows.n >= PAIRS_MANY) return PairsRoundsLaunch<256, 5, true>(p, stream);
+  return PairsRoundsLaunch<1024, 1, false>(p, stream); // the fewer blocks, the sooner each knows of all others
 }
 
 int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream)
@@ -273,6 +299,7 @@ typedef thrust::transform_iterator<PolderLeads, PolderRowIterator> PolderLeadsIt
 
 size_t PolderPairsWork_CUDA(PetscInt m)
 {
+  if (m < POLDER_TEAM_ROWS) return 1;
   PolderLeadsIterator leads(PolderRowIterator(0), PolderLeads{NULL, NULL});
   size_t              scan = 0, sort = 0, sum = 0;
 
@@ -291,17 +318,17 @@ static __device__ __forceinline__ PetscInt PairsFollow(PetscInt i, const PetscIn
   return mate[i] < 0 ? n : agg[mate[j] < j ? mate[j] : j];
 }
 
-static __global__ void __launch_bounds__(POLDER_ONEBLOCK)
+static __global__ void __launch_bounds__(POLDER_TEAM)
   PolderPairsNumberKernel(PetscInt m, const PetscInt *mate, const PetscInt *join, PetscInt *agg, PetscInt *count)
 {
   PolderBegin();
-  const PetscInt n = PolderBlockNumber(
+  const PetscInt n = PolderTeamNumber(
     m, [=](PetscInt i) { return PolderPairLeads(i, mate, join); }, [=](PetscInt i, PetscInt number) { agg[i] = number; });
 
-  __syncthreads();
-  if (threadIdx.x == 0) *count = n;
-#pragma unroll POLDER_ONEBLOCK_AHEAD
-  for (PetscInt i = threadIdx.x; i < m; i += POLDER_ONEBLOCK) {
+  if (PolderTeamThread() == 0) *count = n;
+  PolderTeamSync();
+#pragma unroll POLDER_TEAM_AHEAD
+  for (PetscInt i = PolderTeamThread(); i < m; i += PolderTeamThreads()) {
     if (!PolderPairLeads(i, mate, join)) agg[i] = PairsFollow(i, mate, join, n, agg);
   }
 }
@@ -309,8 +336,8 @@ static __global__ void __launch_bounds__(POLDER_ONEBLOCK)
 int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes,
                            PolderStream stream)
 {
-  if (m > 0 && m <= POLDER_ONEBLOCK_ROWS) {
-    PolderLaunchEarly(PolderPairsNumberKernel, 1, POLDER_ONEBLOCK, stream, m, mate, join, agg, count);
+  if (m > 0 && m <= POLDER_TEAM_ROWS) {
+    PolderTeamLaunch(m, PolderPairsNumberKernel, stream, m, mate, join, agg, count);
     return cudaGetLastError();
   }
   PolderLeadsIterator leads(PolderRowIterator(0), PolderLeads{mate, join});
@@ -329,13 +356,13 @@ int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt joi
   });
 }
 
-int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream)
+int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, const PetscInt agg[], PetscInt to[], PolderStream stream)
 {
-  return PolderForEach(m, stream, [=] __device__(PetscInt i) { agg[i] = agg[i] < n ? next[agg[i]] : nc; });
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) { to[i] = agg[i] < n ? next[agg[i]] : nc; });
 }
 
-/* Sorts up to MEMBERS_FEW rows met[first], ... of an aggregate into row[first], ... */
-static __device__ __forceinline__ void MembersSortFew(PetscInt first, PetscInt n, const PetscInt *met, PetscInt *row)
+/* Sorts up to MEMBERS_FEW rows met[first], ... of an aggregate into P.row[first], ... */
+static __device__ __forceinline__ void MembersSortFew(PetscInt first, PetscInt n, const PetscInt *met, const PolderAggregates &P)
 {
   PetscInt i[MEMBERS_FEW];
 
@@ -348,97 +375,103 @@ static __device__ __forceinline__ void MembersSortFew(PetscInt first, PetscInt n
     if (k >= n) break;
 #pragma unroll
     for (int l = 0; l < MEMBERS_FEW; ++l) place += i[l] < i[k];
-    row[place] = i[k];
+    P.row[place] = i[k];
+    if (P.at) P.at[i[k]] = place;
   }
 }
 
 /* The same for more of them by a group of threads, of which this is number `lane` */
-static __device__ __forceinline__ void MembersSort(PetscInt first, PetscInt end, int lane, int lanes, const PetscInt *met, PetscInt *row)
+static __device__ __forceinline__ void MembersSort(PetscInt first, PetscInt end, int lane, int lanes, const PetscInt *met, const PolderAggregates &P)
 {
   for (PetscInt k = first + lane; k < end; k += lanes) {
     const PetscInt i     = met[k];
     PetscInt       place = first;
 
+#pragma unroll 4
     for (PetscInt l = first; l < end; ++l) place += met[l] < i;
-    row[place] = i;
+    P.row[place] = i;
+    if (P.at) P.at[i] = place;
   }
 }
 
 /*
-  The members by one block, where aggregates have few rows: these are stored as they come, and then sorted by a thread, or by a warp or the whole block where
-  they are more. Rows in no aggregate are numbered. A counter has two bytes, two are in a word
+  The members by a team, where aggregates have few rows: these are stored as they come, and then sorted by a thread, or by a warp or a whole block where they
+  are more. Rows in no aggregate are numbered. rank[i]: the rows of its aggregate that have come before row i
 */
-static __global__ void __launch_bounds__(POLDER_ONEBLOCK) PolderMembersKernel(const __grid_constant__ PolderAggregates P, PetscInt *met)
+static __global__ void __launch_bounds__(POLDER_TEAM) PolderMembersKernel(const __grid_constant__ PolderAggregates P, PetscInt *met, PetscInt *rank)
 {
-  __shared__ unsigned int counter[POLDER_ONEBLOCK_MEMBERS / 2];
-  __shared__ int          more[2]; // aggregates for warps, listed from the start of counter[], and for the block, from its end
-  const auto              read = [&](PetscInt a) { return (PetscInt)(counter[a / 2] >> a % 2 * 16 & 0xffffu); };
-  const auto              add  = [&](PetscInt a) { return (PetscInt)(atomicAdd(&counter[a / 2], 1u << a % 2 * 16) >> a % 2 * 16 & 0xffffu); };
-  PetscInt                none;
+  __shared__ PetscInt list[POLDER_TEAM_ROWS / MEMBERS_FEW];
+  __shared__ int      more[2]; // aggregates for warps, listed from the start of list[], and for the block, from its end
+  const PetscInt      own = PolderTeamThread(), step = PolderTeamThreads();
+  PetscInt            none;
 
   PolderBegin();
   if (threadIdx.x < 2) more[threadIdx.x] = 0;
-  for (PetscInt a = threadIdx.x; 2 * a < P.n; a += POLDER_ONEBLOCK) counter[a] = 0;
-  __syncthreads();
-#pragma unroll POLDER_ONEBLOCK_AHEAD
-  for (PetscInt i = threadIdx.x; i < P.m; i += POLDER_ONEBLOCK) {
+#pragma unroll 1
+  for (PetscInt a = own; a < P.n; a += step) P.ptr[a] = 0;
+  PolderTeamSync();
+#pragma unroll POLDER_TEAM_AHEAD
+  for (PetscInt i = own; i < P.m; i += step) {
     const PetscInt a = P.agg[i];
 
-    if (a < P.n) (void)add(a);
+    if (a < P.n) rank[i] = PolderAtomicAdd(&P.ptr[a], 1);
   }
-  __syncthreads();
-  none = PolderBlockSum(P.n, read, [=](PetscInt a, PetscInt sum) { P.ptr[a] = sum; });
-  if (threadIdx.x == 0) {
+  PolderTeamSync();
+  none = PolderTeamSum(
+    P.n, [=](PetscInt a) { return P.ptr[a]; }, [=](PetscInt a, PetscInt sum) { P.ptr[a] = sum; });
+  if (own == 0) {
     P.ptr[P.n]     = none;
     P.ptr[P.n + 1] = P.m;
   }
-  __syncthreads();
-  for (PetscInt a = threadIdx.x; 2 * a < P.n; a += POLDER_ONEBLOCK) counter[a] = 0;
-  __syncthreads();
-#pragma unroll POLDER_ONEBLOCK_AHEAD
-  for (PetscInt i = threadIdx.x; i < P.m; i += POLDER_ONEBLOCK) {
+  PolderTeamSync();
+#pragma unroll POLDER_TEAM_AHEAD
+  for (PetscInt i = own; i < P.m; i += step) {
     const PetscInt a = P.agg[i];
 
-    if (a < P.n) met[P.ptr[a] + add(a)] = i;
+    if (a < P.n) met[P.ptr[a] + rank[i]] = i;
   }
   if (none < P.m)
-    (void)PolderBlockNumber(
-      P.m, [=](PetscInt i) { return P.agg[i] >= P.n; }, [=](PetscInt i, PetscInt k) { P.row[none + k] = i; });
-  __syncthreads();
-  for (PetscInt a = threadIdx.x; a < P.n; a += POLDER_ONEBLOCK) {
+    (void)PolderTeamNumber(
+      P.m, [=](PetscInt i) { return P.agg[i] >= P.n; },
+      [=](PetscInt i, PetscInt k) {
+        P.row[none + k] = i;
+        if (P.at) P.at[i] = none + k;
+      });
+  PolderTeamSync();
+#pragma unroll 1
+  for (PetscInt a = own; a < P.n; a += step) {
     const PetscInt first = P.ptr[a], end = P.ptr[a + 1];
 
-    if (end - first <= MEMBERS_FEW) MembersSortFew(first, end - first, met, P.row);
-    else if (end - first <= MEMBERS_SOME) counter[atomicAdd(&more[0], 1)] = (unsigned int)a;
-    else counter[POLDER_ONEBLOCK_MEMBERS / 2 - 1 - atomicAdd(&more[1], 1)] = (unsigned int)a;
+    if (end - first <= MEMBERS_FEW) MembersSortFew(first, end - first, met, P);
+    else if (end - first <= MEMBERS_SOME) list[atomicAdd(&more[0], 1)] = a;
+    else list[POLDER_TEAM_ROWS / MEMBERS_FEW - 1 - atomicAdd(&more[1], 1)] = a;
   }
   __syncthreads();
-  for (int k = (int)threadIdx.x / 32; k < more[0]; k += POLDER_ONEBLOCK_WARPS)
-    MembersSort(P.ptr[counter[k]], P.ptr[counter[k] + 1], (int)threadIdx.x % 32, 32, met, P.row);
+  for (int k = (int)threadIdx.x / 32; k < more[0]; k += POLDER_TEAM_WARPS) MembersSort(P.ptr[list[k]], P.ptr[list[k] + 1], (int)threadIdx.x % 32, 32, met, P);
   for (int k = 0; k < more[1]; ++k) {
-    const PetscInt a = (PetscInt)counter[POLDER_ONEBLOCK_MEMBERS / 2 - 1 - k];
+    const PetscInt a = list[POLDER_TEAM_ROWS / MEMBERS_FEW - 1 - k];
 
-    MembersSort(P.ptr[a], P.ptr[a + 1], (int)threadIdx.x, POLDER_ONEBLOCK, met, P.row);
+    MembersSort(P.ptr[a], P.ptr[a + 1], (int)threadIdx.x, POLDER_TEAM, met, P);
   }
 }
-static_assert(POLDER_ONEBLOCK_ROWS / MEMBERS_FEW <= POLDER_ONEBLOCK_MEMBERS / 2, "room for the lists");
 
 int PolderMembers_CUDA(const PolderAggregates *P, PetscInt *const scratch[2], void *work, size_t bytes, PolderStream stream)
 {
   const PetscInt m = P->m, n = P->n;
-  if (m > 0 && m <= POLDER_ONEBLOCK_ROWS && n <= POLDER_ONEBLOCK_MEMBERS && m / MEMBERS_FEW <= n) {
-    PolderLaunchEarly(PolderMembersKernel, 1, POLDER_ONEBLOCK, stream, *P, scratch[0]);
+  if (m > 0 && m <= POLDER_TEAM_ROWS && m / MEMBERS_FEW <= n) {
+    PolderTeamLaunch(m, PolderMembersKernel, stream, *P, scratch[0], scratch[1]);
     return cudaGetLastError();
   }
-  PetscInt *const ptr = P->ptr, *const key = scratch[0], *const number = scratch[1];
+  PetscInt *const ptr = P->ptr, *const row = P->row, *const at = P->at, *const key = scratch[0], *const number = scratch[1];
   int bits = 1, err;
 
   while (bits < 31 && (n >> bits)) ++bits;
   err = PolderForEach(m, stream, [=] __device__(PetscInt i) { number[i] = i; });
-  if (!err && m > 0) err = cub::DeviceRadixSort::SortPairs(work, bytes, P->agg, key, number, P->row, m, 0, bits, stream);
+  if (!err && m > 0) err = cub::DeviceRadixSort::SortPairs(work, bytes, P->agg, key, number, row, m, 0, bits, stream);
   return err ? err : PolderForEach(m + 1, stream, [=] __device__(PetscInt k) { // this row begins all aggregates from the one before to its own
     const PetscInt before = k ? key[k - 1] : -1, now = k < m ? key[k] : n + 1;
 
     for (PetscInt a = before + 1; a <= now; ++a) ptr[a] = k;
+    if (at && k < m) at[row[k]] = k;
   });
 }

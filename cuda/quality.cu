@@ -13,16 +13,15 @@
 #define QUALITY_AMONG 8
 #define QUALITY_ROOM  8192
 
-/* What G lanes share about an aggregate of at most G rows */
+/* What G lanes share about an aggregate of at most G rows. The weights of each row; one more, so that rows begin in different banks */
 template <int G>
 struct QualityWork {
-  PetscReal share[G];
-  PetscInt  row[G];
+  PetscReal W[G][G + 1], share[G];
 };
 
 /*
-  As PolderQualityCheck_Host() for the m rows from P.row[first] on, one of the G lanes each, with zeros for the others; m <= 1: nothing to check. Called by all
-  lanes of a warp, which go through its aggregates at the same time
+  As PolderQualityCheck_Host() for the m rows from P.row[first] on, one of the G lanes each; m <= 1: nothing to check. Called by all lanes of a warp, which go
+  through its aggregates at the same time
 */
 template <int G>
 static __device__ bool PolderQualityHolds(PetscInt first, PetscInt m, const PolderAggregates &P, const PolderRows &A, const PolderQuality &q, QualityWork<G> &w)
@@ -30,25 +29,22 @@ static __device__ bool PolderQualityHolds(PetscInt first, PetscInt m, const Pold
   const int       lane  = threadIdx.x % G;
   const PetscInt  mine  = lane < m ? P.row[first + lane] : -1;
   const PetscReal own   = lane < m ? PolderQualityCoupled(mine, &q) : 0;
-  const int       steps = (int)__reduce_max_sync(0xffffffffu, (unsigned int)m);
-  PetscReal       total = own, W[G] = {};
+  const int       steps = (int)__reduce_max_sync(FULL_WARP, (unsigned int)m);
+  PetscReal       total = own;
   bool            holds = true;
 
-  for (int o = G / 2; o > 0; o /= 2) total += __shfl_xor_sync(0xffffffffu, total, o);
+  for (int o = G / 2; o > 0; o /= 2) total += __shfl_xor_sync(FULL_WARP, total, o);
   w.share[lane] = total > 0 ? own / total : 0;
-  w.row[lane]   = mine;
   __syncwarp();
-  if (lane < m) PolderQualityRow(lane, G, w.row, own, w.share, &A, q.kappa, W);
-#pragma unroll
-  for (int k = 0; k + 1 < G; ++k) {
-    PetscReal V[G], pivot = PolderQualityPivot(k, G, W); // of row k in its lane
+  if (lane < m) PolderQualityRow(mine, first, m, P.at, own, w.share, &A, q.kappa, w.W[lane]);
+  for (int k = 0; k + 1 < steps; ++k) {
+    __syncwarp(); // row k is ready
+    if (!holds || k + 1 >= m) continue;
 
-    if (k + 1 >= steps) break;
-    pivot = __shfl_sync(0xffffffffu, pivot, k, G);
-#pragma unroll
-    for (int j = k + 1; j < G; ++j) V[j] = __shfl_sync(0xffffffffu, W[j], k, G);
-    if (k + 1 < m) holds = holds && pivot >= 0;
-    if (holds && lane > k && lane < m) PolderQualityEliminate(k, lane, G, pivot, V, W);
+    const PetscReal pivot = PolderQualityPivot(k, m, w.W[k]); // the same in all lanes
+
+    holds = pivot >= 0;
+    if (holds && lane > k && lane < m) PolderQualityEliminate(k, m, pivot, w.W[k], w.W[lane]);
   }
   __syncwarp(); // the next aggregate may use the memory
   return holds;
@@ -67,20 +63,21 @@ static __device__ __forceinline__ unsigned int QualitySkip(unsigned int bits, in
 */
 template <int G, int LEAST, int AMONG>
 struct QualityLook {
+  typedef QualityWork<G> Work[32 * QUALITY_WARPS / G];
+
   static unsigned int    blocks(PetscInt n) { return PolderBlocks(n, AMONG * QUALITY_WARPS); }
-  static __device__ void look(PetscInt block, const PolderAggregates &P, const PolderRows &A, const PolderQuality &q, PetscInt *bad)
+  static __device__ void look(PetscInt block, const PolderAggregates &P, const PolderRows &A, const PolderQuality &q, Work &work, PetscInt *bad)
   {
-    __shared__ QualityWork<G> work[32 * QUALITY_WARPS / G];
-    const int                 lane  = threadIdx.x % 32;
-    const PetscInt            begin = (block * QUALITY_WARPS + (PetscInt)(threadIdx.x / 32)) * AMONG, a = begin + lane;
-    const bool                there = lane < AMONG && a < P.n && (!q.some || bad[a]);
-    const PetscInt            first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
+    const int      lane  = threadIdx.x % 32;
+    const PetscInt begin = (block * QUALITY_WARPS + (PetscInt)(threadIdx.x / 32)) * AMONG, a = begin + lane;
+    const bool     there = lane < AMONG && a < P.n && (!q.some || bad[a]);
+    const PetscInt first = there ? P.ptr[a] : 0, m = there ? P.ptr[a + 1] - first : 0;
 
     if (LEAST == 0 && m > POLDER_QUALITY_ROWS) bad[a] = q.large;
-    for (unsigned int left = __ballot_sync(0xffffffffu, there && m >= LEAST && m <= G); left; left = AMONG > 32 / G ? QualitySkip(left, 32 / G) : 0) {
+    for (unsigned int left = __ballot_sync(FULL_WARP, there && m >= LEAST && m <= G); left; left = AMONG > 32 / G ? QualitySkip(left, 32 / G) : 0) {
       const unsigned int mine = QualitySkip(left, lane / G);
       const int          k    = mine ? __ffs((int)mine) - 1 : 0;
-      const PetscInt     mk = __shfl_sync(0xffffffffu, m, k), firstk = __shfl_sync(0xffffffffu, first, k);
+      const PetscInt     mk = __shfl_sync(FULL_WARP, m, k), firstk = __shfl_sync(FULL_WARP, first, k);
       const bool         holds = PolderQualityHolds<G>(firstk, mine ? mk : 0, P, A, q, work[threadIdx.x / G]);
 
       if (mine && lane % G == 0) bad[begin + k] = !holds;
@@ -88,13 +85,17 @@ struct QualityLook {
   }
 };
 
-typedef QualityLook<QUALITY_FEW, 0, 32 / QUALITY_FEW> QualityFew;
+typedef QualityLook<QUALITY_FEW, 0, 32 / QUALITY_FEW>                 QualityFew;
+typedef QualityLook<QUALITY_SOME, QUALITY_FEW + 1, 32 / QUALITY_SOME> QualitySome;
+typedef QualityLook<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, 1>         QualityMany;
 
 template <class Look>
 static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
   PolderQualityKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q, PetscInt *bad)
 {
-  Look::look((PetscInt)blockIdx.x, P, A, q, bad);
+  __shared__ typename Look::Work work;
+
+  Look::look((PetscInt)blockIdx.x, P, A, q, work, bad);
 }
 
 /* The same for aggregates of all sizes at a time, where no size has enough of them to keep the device busy: blockIdx.y tells the size, the largest first */
@@ -102,12 +103,16 @@ static __global__ void __launch_bounds__(32 * QUALITY_WARPS)
   PolderQualityAllKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderQuality q,
                          PetscInt *bad)
 {
-  typedef QualityLook<QUALITY_SOME, QUALITY_FEW + 1, 32 / QUALITY_SOME> Some;
-  typedef QualityLook<POLDER_QUALITY_ROWS, QUALITY_SOME + 1, 1>         Many;
+  __shared__ union
+  {
+    QualityFew::Work  few;
+    QualitySome::Work some;
+    QualityMany::Work many;
+  } work;
 
-  if (blockIdx.y == 0) Many::look((PetscInt)blockIdx.x, P, A, q, bad);
-  else if (blockIdx.y == 1) Some::look((PetscInt)blockIdx.x, P, A, q, bad);
-  else QualityFew::look((PetscInt)blockIdx.x, P, A, q, bad);
+  if (blockIdx.y == 0) QualityMany::look((PetscInt)blockIdx.x, P, A, q, work.many, bad);
+  else if (blockIdx.y == 1) QualitySome::look((PetscInt)blockIdx.x, P, A, q, work.some, bad);
+  else QualityFew::look((PetscInt)blockIdx.x, P, A, q, work.few, bad);
 }
 
 template <class Look>

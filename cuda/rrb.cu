@@ -169,16 +169,12 @@ static int RRBCluster(void)
   (void)cudaFuncSetAttribute((const void *)PolderRRBSmallKernel<V>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   for (int blocks = RRB_CLUSTER; blocks >= RRB_CLUSTER_MIN && !size; blocks /= 2) {
     cudaLaunchConfig_t  config    = {};
-    cudaLaunchAttribute attribute = {};
+    cudaLaunchAttribute attribute = PolderCluster(blocks);
 
-    config.gridDim             = dim3(blocks);
-    config.blockDim            = dim3(RRB_SMALL_BLOCK);
-    config.attrs               = &attribute;
-    config.numAttrs            = 1;
-    attribute.id               = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = (unsigned int)blocks;
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
+    config.gridDim  = dim3(blocks);
+    config.blockDim = dim3(RRB_SMALL_BLOCK);
+    config.attrs    = &attribute;
+    config.numAttrs = 1;
     if (cudaOccupancyMaxActiveClusters(&count, (const void *)PolderRRBSmallKernel<V>, &config) == cudaSuccess && count > 0) size = blocks;
   }
   (void)cudaGetLastError();
@@ -200,10 +196,7 @@ static int RRBSmallLaunch(RRBSmall &a, cudaStream_t stream)
   config.attrs    = attribute;
   config.numAttrs = 1;
   if (size) {
-    attribute[0].id               = cudaLaunchAttributeClusterDimension;
-    attribute[0].val.clusterDim.x = (unsigned int)size;
-    attribute[0].val.clusterDim.y = 1;
-    attribute[0].val.clusterDim.z = 1;
+    attribute[0] = PolderCluster(size);
     if (PolderAwaits(PolderRRBSmallKernel<V>)) attribute[config.numAttrs++] = PolderEarly();
   } else {
     attribute[0].id              = cudaLaunchAttributeCooperative;

@@ -182,8 +182,16 @@ POLDER_BODY void PolderPairRaise(PolderPairOffer *offer, PetscInt j, PetscInt k,
   offer->found  = a;
 }
 
+/* Is row j free? before[]: the proposals of the last round, which mate[] may or may not know of yet; NULL: it knows of all */
+POLDER_BODY PetscBool PolderPairIsFree(PetscInt j, const PetscInt mate[], const PetscInt before[])
+{
+  if (mate[j] != POLDER_PAIR_FREE) return PETSC_FALSE;
+  return (PetscBool)(!before || (before[j] != POLDER_PAIR_NONE && !(before[j] >= 0 && before[before[j]] == j)));
+}
+
 /* The entries number first, first + step, ... of row i */
-POLDER_BODY PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
+POLDER_BODY PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt step, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[],
+                                           const PetscInt before[])
 {
   const PetscReal *d = rule->d, *s = rule->s;
   PolderPairOffer  offer = {0, 0, 0, 0, POLDER_PAIR_NONE, 0};
@@ -195,7 +203,7 @@ POLDER_BODY PolderPairOffer PolderPairLook(PetscInt i, PetscInt first, PetscInt 
 
     if (j == i || !(a > 0)) continue;
     if (a > offer.strongest) offer.strongest = a;
-    if (mate[j] != POLDER_PAIR_FREE) continue;
+    if (!PolderPairIsFree(j, mate, before)) continue;
     b = PolderPairBucket(a);
     if (b < offer.bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
     PolderPairRaise(&offer, j, k, a, b, PolderPairRank(i, j, rule));
@@ -222,7 +230,7 @@ POLDER_BODY PetscInt PolderPairTake(PetscInt i, const PolderPairRule *rule, cons
 /* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE */
 POLDER_BODY PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
 {
-  const PolderPairOffer offer = PolderPairLook(i, 0, 1, A, rule, mate);
+  const PolderPairOffer offer = PolderPairLook(i, 0, 1, A, rule, mate, NULL);
 
   return PolderPairTake(i, rule, &offer);
 }

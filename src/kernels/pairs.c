@@ -30,9 +30,11 @@ void PolderPairsMatch_Host(PolderRowList rows, const PetscInt next[], PetscInt m
   *count = nleft;
 }
 
-void PolderPairsRounds_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
-                            PetscInt *const left[2], PETSC_UNUSED PetscInt count[])
+void PolderPairsRounds_Host(const PolderRows *A, PolderRowList rows, const PetscInt *there, PetscInt few, const PolderPairRule *rule, PetscInt rounds,
+                            PetscInt mate[], PetscInt next[], PetscInt *const left[2], PETSC_UNUSED PetscInt seen[])
 {
+  if (there) rows.n = *there;
+  if (there && rows.n < few) rounds = 0;
   for (PetscInt round = 0; rows.n && round < rounds; ++round) {
     PolderPairsPropose_Host(A, rows, rule, mate, next);
     PolderPairsMatch_Host(rows, next, mate, left[round % 2], &rows.n);
@@ -148,9 +150,9 @@ void PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt jo
   *count = n;
 }
 
-void PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[])
+void PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, const PetscInt agg[], PetscInt to[])
 {
-  for (PetscInt i = 0; i < m; ++i) agg[i] = agg[i] < n ? next[agg[i]] : nc;
+  for (PetscInt i = 0; i < m; ++i) to[i] = agg[i] < n ? next[agg[i]] : nc;
 }
 
 /*
@@ -242,4 +244,5 @@ void PolderMembers_Host(const PolderAggregates *P)
   for (PetscInt i = 0; i < m; ++i) row[ptr[agg[i]]++] = i;
   for (PetscInt a = n + 1; a > 0; --a) ptr[a] = ptr[a - 1];
   ptr[0] = 0;
+  for (PetscInt k = 0; P->at && k < m; ++k) P->at[row[k]] = k;
 }

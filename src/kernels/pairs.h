@@ -36,13 +36,14 @@ POLDER_LAUNCHER int PolderPairsAlign_CUDA(const PolderRows *A, const PolderPairR
 PETSC_INTERN void   PolderPairsMatch_Host(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count);
 POLDER_LAUNCHER int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream);
 /*
-  Both for as many rounds, each with the rows that the one before has left free; rows that are free after the last one become single. left[2][] and next[] are
-  scratch, left[0] other than rows.row. Device: so is count[rounds]; one kernel
+  Both for as many rounds, each with the rows that the one before has left free; rows that are free after the last one become single. there: the first *there of
+  the rows alone, which become single at once where they are fewer than `few`; NULL: all of them. left[2][] and next[] are scratch, left[0] other than rows.row.
+  Device: so is seen[rounds]; one kernel
 */
-PETSC_INTERN void PolderPairsRounds_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[],
-                                         PetscInt *const left[2], PetscInt count[]);
-POLDER_LAUNCHER int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[],
-                                           PetscInt next[], PetscInt *const left[2], PetscInt count[], PolderStream stream);
+PETSC_INTERN void   PolderPairsRounds_Host(const PolderRows *A, PolderRowList rows, const PetscInt *there, PetscInt few, const PolderPairRule *rule,
+                                           PetscInt rounds, PetscInt mate[], PetscInt next[], PetscInt *const left[2], PetscInt seen[]);
+POLDER_LAUNCHER int PolderPairsRounds_CUDA(const PolderRows *A, PolderRowList rows, const PetscInt *there, PetscInt few, const PolderPairRule *rule,
+                                           PetscInt rounds, PetscInt mate[], PetscInt next[], PetscInt *const left[2], PetscInt seen[], PolderStream stream);
 /*
   Makes pairs one after another, rows with the fewest free strong neighbours first (Notay, ETNA 37, 2010); numbers of neighbours above `most` compare as
   equal; work[3 n + most + 1]
@@ -64,9 +65,10 @@ PETSC_INTERN void   PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[]
                                                const PetscInt64 place[], PetscInt64 next[]);
 POLDER_LAUNCHER int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3],
                                                const PetscInt64 place[], PetscInt64 next[], PolderStream stream);
-/* agg[i] <- next[agg[i]]; agg[i] = n, for none, becomes nc */
-PETSC_INTERN void   PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[]);
-POLDER_LAUNCHER int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream);
-/* Computes ptr[] and row[] from agg[]. Device: key[2][m] is scratch, and work as above */
+/* to[i] <- next[agg[i]]; nc where agg[i] is n, for none; to[] may be agg[] */
+PETSC_INTERN void   PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, const PetscInt agg[], PetscInt to[]);
+POLDER_LAUNCHER int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, const PetscInt agg[], PetscInt to[],
+                                            PolderStream stream);
+/* Computes ptr[], row[] and, unless it is NULL, at[] from agg[]. Device: key[2][m] is scratch, of which key[1] may be at, and work as above */
 PETSC_INTERN void   PolderMembers_Host(const PolderAggregates *);
 POLDER_LAUNCHER int PolderMembers_CUDA(const PolderAggregates *, PetscInt *const key[2], void *work, size_t bytes, PolderStream stream);

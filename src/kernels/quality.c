@@ -3,17 +3,17 @@
 
 static PetscBool QualityHolds(const PolderAggregates *P, PetscInt a, const PolderRows *A, const PolderQuality *q)
 {
-  const PetscInt *row = P->row + P->ptr[a], m = P->ptr[a + 1] - P->ptr[a];
-  PetscReal       W[POLDER_QUALITY_ROWS][POLDER_QUALITY_ROWS], c[POLDER_QUALITY_ROWS], share[POLDER_QUALITY_ROWS], total = 0;
+  const PetscInt first = P->ptr[a], *row = P->row + first, m = P->ptr[a + 1] - first;
+  PetscReal      W[POLDER_QUALITY_ROWS][POLDER_QUALITY_ROWS], c[POLDER_QUALITY_ROWS], share[POLDER_QUALITY_ROWS], total = 0;
 
   for (PetscInt r = 0; r < m; ++r) total += c[r] = PolderQualityCoupled(row[r], q);
   for (PetscInt r = 0; r < m; ++r) share[r] = total > 0 ? c[r] / total : 0;
-  for (PetscInt r = 0; r < m; ++r) PolderQualityRow(r, m, row, c[r], share, A, q->kappa, W[r]);
+  for (PetscInt r = 0; r < m; ++r) PolderQualityRow(row[r], first, m, P->at, c[r], share, A, q->kappa, W[r]);
   for (PetscInt k = 0; k + 1 < m; ++k) {
     const PetscReal pivot = PolderQualityPivot(k, m, W[k]);
 
     if (pivot < 0) return PETSC_FALSE;
-    for (PetscInt r = k + 1; r < m; ++r) PolderQualityEliminate(k, r, m, pivot, W[k], W[r]);
+    for (PetscInt r = k + 1; r < m; ++r) PolderQualityEliminate(k, m, pivot, W[k], W[r]);
   }
   return PETSC_TRUE;
 }

@@ -23,7 +23,7 @@ typedef struct {
   const PetscReal *d, *s; /* of each row: the diagonal and the sum */
 } PolderQuality;
 
-/* bad[a] <- 1 unless aggregate a of the rows of A meets the bound */
+/* bad[a] <- 1 unless aggregate a of the rows of A meets the bound. Reads at[] */
 PETSC_INTERN void   PolderQualityCheck_Host(const PolderAggregates *, const PolderRows *A, const PolderQuality *, PetscInt bad[]);
 POLDER_LAUNCHER int PolderQualityCheck_CUDA(const PolderAggregates *, const PolderRows *A, const PolderQuality *, PetscInt bad[], PolderStream stream);
 /* bad[a] <- 1 for the aggregates that a row of m has joined */

@@ -38,12 +38,12 @@ static inline PolderRows PolderRowsOf(const PolderSparseRows *A)
 
 /*
   Aggregates of m rows: row i belongs to agg[i] < n, or to none if agg[i] = n. The rows of aggregate a are row[k], ptr[a] <= k < ptr[a + 1], ascending; those
-  that belong to none follow from ptr[n] on, so ptr has n + 2 entries
+  that belong to none follow from ptr[n] on, so ptr has n + 2 entries. at[i] is the position of row i: row[at[i]] = i; NULL: unknown
 */
 typedef struct {
   PetscInt        m, n;
   const PetscInt *agg; /* NULL where only ptr[] and row[] are read */
-  PetscInt       *ptr, *row;
+  PetscInt       *ptr, *row, *at;
 } PolderAggregates;
 
 /* The rows row[k], k < n, of a matrix; row = NULL: the rows 0 .. n */

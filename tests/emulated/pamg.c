@@ -11,9 +11,9 @@ PolderEmulate(PolderPairsPropose,
 PolderEmulate(PolderPairsMatch, (PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream), rows, next,
               mate, left, count);
 PolderEmulate(PolderPairsRounds,
-              (const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[], PetscInt next[], PetscInt *const left[2],
-               PetscInt count[], PolderStream stream),
-              A, rows, rule, rounds, mate, next, left, count);
+              (const PolderRows *A, PolderRowList rows, const PetscInt *there, PetscInt few, const PolderPairRule *rule, PetscInt rounds, PetscInt mate[],
+               PetscInt next[], PetscInt *const left[2], PetscInt seen[], PolderStream stream),
+              A, rows, there, few, rule, rounds, mate, next, left, seen);
 PolderEmulate(PolderPairsDirections, (PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream), m, rule, next,
               count);
 PolderEmulate(PolderPairsAlign,
@@ -29,7 +29,8 @@ PolderEmulate(PolderPairsNextPlaces,
               m, mate, join, agg, count, place, next);
 PolderEmulate(PolderPairsJoin, (const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream), A, rule, mate,
               join);
-PolderEmulate(PolderPairsCompose, (PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream), m, n, next, nc, agg);
+PolderEmulate(PolderPairsCompose, (PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, const PetscInt agg[], PetscInt to[], PolderStream stream), m, n,
+              next, nc, agg, to);
 PolderEmulate(PolderPairsNumber,
               (PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream), m,
               mate, join, agg, count);

@@ -246,7 +246,7 @@ static PetscErrorCode TestSweeps(const Rows *A, const PetscInt colour[], const P
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)n, &row));
   for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)n, &scratch[k]));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderMembers_CUDA(&(PolderAggregates){n, POLDER_COLOURS, colour_d, ptr, row}, scratch, work, bytes, stream));
+  PolderLaunch(PolderMembers_CUDA(&(PolderAggregates){n, POLDER_COLOURS, colour_d, ptr, row, NULL}, scratch, work, bytes, stream));
   PetscCall(PolderDeviceToHost(first, ptr, sizeof(first)));
   while (first[ncolour] < n) ++ncolour;
   PolderLaunch(PolderLevelColourFirst_CUDA(PETSC_FALSE, &M, first[1], row, b_d, x_d, stream));

@@ -64,14 +64,14 @@ static PetscErrorCode CompareAggregates(const Rows *A, PetscBool lone, PolderStr
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc5(n, &agg, nc + 2, &ptr, n, &row, nc, &coarse, nc, &size));
   for (PetscInt i = 0; i < n; ++i) agg[i] = lone && i % 5 == 4 ? nc : i % 40 ? Next(nc) : i / 4;
-  PolderMembers_Host(&(PolderAggregates){n, nc, agg, ptr, row});
-  PolderExcessAggregates_Host(&(PolderAggregates){n, nc, agg, ptr, row}, &host, A->excess, A->size, coarse, size);
+  PolderMembers_Host(&(PolderAggregates){n, nc, agg, ptr, row, NULL});
+  PolderExcessAggregates_Host(&(PolderAggregates){n, nc, agg, ptr, row, NULL}, &host, A->excess, A->size, coarse, size);
   PetscCall(PolderDeviceUpload(sizeof(*agg) * (size_t)n, agg, &agg_d));
   PetscCall(PolderDeviceUpload(sizeof(*ptr) * (size_t)(nc + 2), ptr, &ptr_d));
   PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)n, row, &row_d));
   PetscCall(PolderDeviceMalloc(sizeof(*coarse_d) * (size_t)nc, &coarse_d));
   PetscCall(PolderDeviceMalloc(sizeof(*size_d) * (size_t)nc, &size_d));
-  PolderLaunch(PolderExcessAggregates_CUDA(&(PolderAggregates){n, nc, agg_d, ptr_d, row_d}, &device, A->excess_d, A->size_d, coarse_d, size_d, stream));
+  PolderLaunch(PolderExcessAggregates_CUDA(&(PolderAggregates){n, nc, agg_d, ptr_d, row_d, NULL}, &device, A->excess_d, A->size_d, coarse_d, size_d, stream));
   PetscCall(SameScalars("excess", nc, coarse, coarse_d, 1e-13, wrong));
   PetscCall(SameScalars("size", nc, size, size_d, 1e-13, wrong));
   PetscCall(PetscFree5(agg, ptr, row, coarse, size));

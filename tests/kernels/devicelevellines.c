@@ -63,14 +63,14 @@ static PetscErrorCode RowsCreate(PetscInt m, Rows *r)
     if (r->agg[i] == 3) r->agg[i] = 2;
   }
   PetscCall(PetscMalloc2(r->nc + 2, &r->ptr, r->n, &r->row));
-  PolderMembers_Host(&(PolderAggregates){r->n, r->nc, r->agg, r->ptr, r->row});
+  PolderMembers_Host(&(PolderAggregates){r->n, r->nc, r->agg, r->ptr, r->row, NULL});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TestSetUp(const Rows *r, const Rows *d, Made *h, Made *there, PolderStream stream, PetscInt *wrong)
 {
   const PolderRows       A = {r->n, r->ai, r->aj, r->aa, r->nz}, B = {r->n, d->ai, d->aj, d->aa, r->nz};
-  const PolderAggregates P = {r->n, r->nc, r->agg, r->ptr, r->row}, Q = {r->n, r->nc, d->agg, d->ptr, d->row};
+  const PolderAggregates P = {r->n, r->nc, r->agg, r->ptr, r->row, NULL}, Q = {r->n, r->nc, d->agg, d->ptr, d->row, NULL};
   PetscInt              *count;
   unsigned              *single;
   float                 *weight;
@@ -122,7 +122,7 @@ static PetscErrorCode TestApply(const Rows *r, const Rows *d, Made *h, Made *the
 
   PetscFunctionBeginUser;
   PetscCall(PolderDeviceUpload(sizeof(float) * (size_t)r->n, h->weight, &there->weight));
-  PolderMembers_Host(&(PolderAggregates){r->n, r->nc, h->beside, h->tptr, h->trow});
+  PolderMembers_Host(&(PolderAggregates){r->n, r->nc, h->beside, h->tptr, h->trow, NULL});
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(r->nc + 2), h->tptr, &there->tptr));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)r->n, h->trow, &there->trow));
   K = (PolderLevelLines){r->n, r->nc, d->agg, there->beside, there->single, there->weight, d->ptr, d->row, there->tptr, there->trow};

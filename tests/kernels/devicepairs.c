@@ -220,6 +220,8 @@ static PetscErrorCode TestMatching(const Rows *A, const PolderPairRule rule[2], 
 {
   const PetscInt   n    = A->n;
   const PolderRows here = {.n = n, .i = A->i, .j = A->j, .a = A->a}, far = {.n = n, .i = A->di, .j = A->dj, .a = A->da};
+  const PetscInt   few      = n / 8; // so that fewer rows become single at once
+  const PetscInt  *there[2] = {NULL, NULL};
   PolderRowList    list = {n, NULL}, list_d = {n, NULL};
   Indices          next, left[2], count;
 
@@ -244,12 +246,15 @@ static PetscErrorCode TestMatching(const Rows *A, const PolderPairRule rule[2], 
     PetscCall(SameIndices("pairs", n, mate->h, mate->d, wrong));
     PetscCall(SameIndices("free rows", 1, count.h, count.d, wrong));
     if (*wrong) PetscFunctionReturn(PETSC_SUCCESS);
-    list   = (PolderRowList){count.h[0], left[1].h};
-    list_d = (PolderRowList){count.h[0], left[1].d};
-    PetscCall(SameRows(list.n, left[1].h, left[1].d, wrong));
+    list     = (PolderRowList){n, left[1].h};
+    list_d   = (PolderRowList){n, left[1].d};
+    there[0] = count.h;
+    there[1] = count.d;
+    PetscCall(SameRows(count.h[0], left[1].h, left[1].d, wrong));
   }
-  PolderPairsRounds_Host(&here, list, &rule[0], rounds, mate->h, next.h, (PetscInt *[]){left[0].h, left[1].h}, count.h + 4);
-  PolderLaunch(PolderPairsRounds_CUDA(&far, list_d, &rule[1], rounds, mate->d, next.d, (PetscInt *[]){left[0].d, left[1].d}, count.d + 4, stream));
+  PolderPairsRounds_Host(&here, list, there[0], few, &rule[0], rounds, mate->h, next.h, (PetscInt *[]){left[0].h, left[1].h}, count.h + 4);
+  PolderLaunch(
+    PolderPairsRounds_CUDA(&far, list_d, there[1], few, &rule[1], rounds, mate->d, next.d, (PetscInt *[]){left[0].d, left[1].d}, count.d + 4, stream));
   PetscCall(SameIndices("pairs of all rounds", n, mate->h, mate->d, wrong));
   for (PetscInt i = 0; i < n; ++i) *wrong += mate->h[i] == POLDER_PAIR_FREE || (mate->h[i] >= 0 && mate->h[mate->h[i]] != i);
   PolderPairsJoin_Host(&here, &rule[0], mate->h, join->h);
@@ -386,7 +391,7 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
 {
   const PetscInt n     = A->n;
   const size_t   bytes = PolderWorkSize(PolderPairsWork_CUDA(n));
-  Indices        agg, count, ptr, row, key, number;
+  Indices        agg, count, ptr, row, key, at;
   PetscInt       directions[3] = {1, 5, 2};
   void          *work;
 
@@ -396,10 +401,10 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
   PetscCall(CreateIndices(n + 2, &ptr));
   PetscCall(CreateIndices(n, &row));
   PetscCall(CreateIndices(n, &key));
-  PetscCall(CreateIndices(n, &number));
+  PetscCall(CreateIndices(n, &at));
   PetscCall(PolderDeviceMalloc(bytes, &work));
   for (int joined = 0; joined < 2 && !*wrong; ++joined) {
-    PetscInt *const  scratch[2] = {key.d, number.d};
+    PetscInt *const  scratch[2] = {key.d, at.d};
     PolderAggregates P[2];
     PetscInt         nc;
 
@@ -423,16 +428,17 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
       PetscCall(PolderDeviceFree(&next_d));
       PetscCall(PolderDeviceFree(&there));
     }
-    P[0] = (PolderAggregates){n, nc, agg.h, ptr.h, row.h};
-    P[1] = (PolderAggregates){n, nc, agg.d, ptr.d, row.d};
+    P[0] = (PolderAggregates){n, nc, agg.h, ptr.h, row.h, at.h};
+    P[1] = (PolderAggregates){n, nc, agg.d, ptr.d, row.d, at.d};
     PolderMembers_Host(&P[0]);
     PolderLaunch(PolderMembers_CUDA(&P[1], scratch, work, bytes, stream));
     PetscCall(SameIndices("pointers to rows", nc + 2, ptr.h, ptr.d, wrong));
     PetscCall(SameIndices("rows of aggregates", n, row.h, row.d, wrong));
+    PetscCall(SameIndices("positions of rows", n, at.h, at.d, wrong));
     PetscCall(TestMemberSums(P, d, sum, stream, wrong));
     if (!*wrong) PetscCall(TestCoarseRows(A, P, work, bytes, stream, wrong));
-    PolderPairsCompose_Host(n, nc, mate->h, -5, agg.h); // any array will do
-    PolderLaunch(PolderPairsCompose_CUDA(n, nc, mate->d, -5, agg.d, stream));
+    PolderPairsCompose_Host(n, nc, mate->h, -5, agg.h, agg.h); // any array will do
+    PolderLaunch(PolderPairsCompose_CUDA(n, nc, mate->d, -5, agg.d, agg.d, stream));
     PetscCall(SameIndices("composed aggregates", n, agg.h, agg.d, wrong));
   }
   PetscCall(DestroyIndices(&agg));
@@ -440,7 +446,7 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
   PetscCall(DestroyIndices(&ptr));
   PetscCall(DestroyIndices(&row));
   PetscCall(DestroyIndices(&key));
-  PetscCall(DestroyIndices(&number));
+  PetscCall(DestroyIndices(&at));
   PetscCall(PolderDeviceFree(&work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

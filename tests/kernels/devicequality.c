@@ -74,8 +74,8 @@ static PetscErrorCode Compare(PetscInt n, const PetscInt h[], const PetscInt d[]
 /* Aggregates of 1 to most rows and, every tenth row, none: what is bad, and what is left of pairs and of rows that joined; met: bad and good verdicts */
 static PetscErrorCode TestAggregates(const Band *A, PetscInt most, PetscReal kappa, PetscInt large, PolderStream stream, PetscInt met[2], PetscInt *wrong)
 {
-  PetscInt              agg[ROWS], ptr[ROWS + 2], row[ROWS], bad[ROWS + 1], mate[ROWS], join[ROWS], all[ROWS], nc = 0, in = 0, *there[6];
-  const PetscInt *const here[] = {agg, ptr, row, bad, mate, join};
+  PetscInt              agg[ROWS], ptr[ROWS + 2], row[ROWS], bad[ROWS + 1], mate[ROWS], join[ROWS], all[ROWS], at[ROWS], nc = 0, in = 0, *there[7];
+  const PetscInt *const here[] = {agg, ptr, row, bad, mate, join, at};
   PolderQuality         q = {.kappa = kappa, .large = large, .d = A->d, .s = A->s}, dq = {.kappa = kappa, .large = large, .d = A->dd, .s = A->ds};
   const PolderRows      rows = {.n = ROWS, .i = A->i, .j = A->j, .a = A->a}, drows = {.n = ROWS, .i = A->di, .j = A->dj, .a = A->da};
   PolderAggregates      P, dP;
@@ -94,11 +94,11 @@ static PetscErrorCode TestAggregates(const Band *A, PetscInt most, PetscReal kap
   for (PetscInt i = 0; i < ROWS; ++i) {
     if (agg[i] < 0) agg[i] = nc;
   }
-  P = (PolderAggregates){ROWS, nc, agg, ptr, row};
+  P = (PolderAggregates){ROWS, nc, agg, ptr, row, at};
   PolderMembers_Host(&P);
   for (PetscInt a = 0; a <= ROWS; ++a) bad[a] = -77;
-  for (int k = 0; k < 6; ++k) PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(k == 1 ? nc + 2 : k == 3 ? ROWS + 1 : ROWS), here[k], &there[k]));
-  dP = (PolderAggregates){ROWS, nc, there[0], there[1], there[2]};
+  for (int k = 0; k < 7; ++k) PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(k == 1 ? nc + 2 : k == 3 ? ROWS + 1 : ROWS), here[k], &there[k]));
+  dP = (PolderAggregates){ROWS, nc, there[0], there[1], there[2], there[6]};
   PolderQualityCheck_Host(&P, &rows, &q, bad);
   PolderLaunch(PolderQualityCheck_CUDA(&dP, &drows, &dq, there[3], stream));
   PetscCall(Compare(ROWS + 1, bad, there[3], wrong)); // beyond nc nothing is written
@@ -124,7 +124,7 @@ static PetscErrorCode TestAggregates(const Band *A, PetscInt most, PetscReal kap
   PolderLaunch(PolderQualityCheck_CUDA(&dP, &drows, &dq, there[3], stream));
   PetscCall(Compare(ROWS + 1, bad, there[3], wrong));
   for (PetscInt a = 0; a < nc; ++a) *wrong += bad[a] != all[a];
-  for (int k = 0; k < 6; ++k) PetscCall(PolderDeviceFree(&there[k]));
+  for (int k = 0; k < 7; ++k) PetscCall(PolderDeviceFree(&there[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

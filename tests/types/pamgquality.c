@@ -251,7 +251,7 @@ static PetscErrorCode Measure(Mat A, PC pc, PetscReal quality, PetscReal worst[3
     PetscCall(RowsCreate(A, pamg, l, &R));
     PetscCall(PetscMalloc3(L->n, &agg, L->nc + 2, &ptr, L->n, &row));
     PetscCall(PolderPlaceTake(pamg->place, L->n, L->agg, agg));
-    P = (PolderAggregates){L->n, L->nc, agg, ptr, row};
+    P = (PolderAggregates){L->n, L->nc, agg, ptr, row, NULL};
     PolderMembers_Host(&P);
     for (PetscInt a = 0; a < L->nc; ++a) {
       const PetscInt m = ptr[a + 1] - ptr[a];

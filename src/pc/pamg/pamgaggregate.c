@@ -6,10 +6,6 @@
 #include "kernels/pairs.h"
 #include "kernels/quality.h"
 
-/* Rounds of the handshake; rows that are free after the last one stay single */
-#define PAMG_ROUNDS 12
-/* Counters of a pass, of which the last ones belong to its rounds */
-#define PAMG_COUNTS (8 + PAMG_ROUNDS)
 /* The greedy matching treats rows with more strong neighbours than this alike */
 #define PAMG_DEGREE 64
 /* On a grid, up to this fraction of the rows may stay single so that the coarse rows form a grid too */
@@ -85,7 +81,7 @@ static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PamgLevel *L, Pa
   PetscCall(PolderPlaceMalloc(place, n + 2, &w->ptr));
   PetscCall(PolderPlaceMalloc(place, n, &w->row));
   if (pamg->matching == PAMG_GREEDY) PetscCall(PolderPlaceMalloc(place, 3 * (size_t)n + PAMG_DEGREE + 1, &w->greedy));
-  PetscCall(PolderPlaceMalloc(place, PAMG_COUNTS, &w->count));
+  PetscCall(PolderPlaceMalloc(place, 1, &w->count));
   if (L->halo) {
     for (int b = 0; b < 2; ++b) PetscCall(PolderPlaceMalloc(place, n, &w->outside[b]));
     PetscCall(PolderPlaceMalloc(place, n, &w->mate));
@@ -108,12 +104,16 @@ static PetscErrorCode PamgWorkDestroy(const PC_PAMG *pamg, PamgWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers the aggregates: agg[], and their number */
-static PetscErrorCode PamgNumber(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[], PetscInt *nc)
+/* Numbers the aggregates: agg[], and their number; *nfree: the rows that were free after a round along a direction, if there was one. NULL: not requested */
+static PetscErrorCode PamgNumber(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[], PetscInt *nc, PetscInt *nfree)
 {
+  PetscInt found[2];
+
   PetscFunctionBegin;
   PetscCall(pamg->setup->number(pamg, w, n, join, agg));
-  PetscCall(PolderPlaceTake(pamg->place, 1, w->count, nc));
+  PetscCall(PolderPlaceTake(pamg->place, nfree ? 2 : 1, &w->count->pairs, found));
+  *nc = found[0];
+  if (nfree) *nfree = found[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +124,7 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, nc, &place));
-  PolderRun(pamg->place, PolderPairsNextPlaces, n, pamg->mate, join, agg, w->count + 1, pamg->gridplace, place);
+  PolderRun(pamg->place, PolderPairsNextPlaces, n, pamg->mate, join, agg, w->count->direction, pamg->gridplace, place);
   PetscCall(pamg->place->free(&pamg->gridplace));
   pamg->gridplace = place;
   if (!nc) PetscCall(PolderPlaceMalloc(pamg->place, 1, &pamg->gridplace)); // NULL means: no grid
@@ -150,31 +150,38 @@ static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
   return kappa > 0 ? PetscMax(kappa, PAMG_DENSE * entries / PetscMax(L->n, 1)) : 0;
 }
 
-/* Pairs the rows of A by a rule, starting from mate[]; *aligned: in lines along a direction, so that few rows are single */
-static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, const PolderPairRule *rule, PetscBool *aligned)
+/* So few of n rows are single that the pairs line up in a grid */
+static PetscInt PamgFewSingle(PetscInt n)
+{
+  return (PetscInt)PetscCeilReal(PAMG_ALONE * (PetscReal)n);
+}
+
+/*
+  Pairs the rows of A by a rule, starting from mate[]. *along: on a grid there was a round along a direction, and where few rows were free after it, these are
+  single; w->count knows how many they were
+*/
+static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, const PolderPairRule *rule, PetscBool *along)
 {
   const PetscInt  n       = A->n;
-  PetscInt *const left[2] = {w->left[1], w->left[0]}, *mate = pamg->mate, rounds = PAMG_ROUNDS;
+  PetscInt *const left[2] = {w->left[1], w->left[0]}, *mate = pamg->mate, *direction = w->count->direction, *nfree = &w->count->free;
   PolderRowList   rows = {n, NULL};
 
   PetscFunctionBegin;
-  *aligned = PETSC_FALSE;
+  *along = PETSC_FALSE;
   if (pamg->matching == PAMG_GREEDY) {
     PolderPairsGreedy_Host(A, rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->greedy);
-    if (rule->place) PolderPairsDirections_Host(n, rule, mate, w->count + 1);
+    if (rule->place) PolderPairsDirections_Host(n, rule, mate, direction);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (rule->place && n) {
+  *along = (PetscBool)(rule->place && n);
+  if (*along) {
     PolderRun(pamg->place, PolderPairsPropose, A, rows, rule, mate, w->next);
-    PolderRun(pamg->place, PolderPairsDirections, n, rule, w->next, w->count + 1);
-    PolderRun(pamg->place, PolderPairsAlign, A, rule, w->count + 1, mate, w->next);
-    PolderRun(pamg->place, PolderPairsMatch, rows, w->next, mate, w->left[0], w->count);
-    PetscCall(PolderPlaceTake(pamg->place, 1, w->count, &rows.n));
+    PolderRun(pamg->place, PolderPairsDirections, n, rule, w->next, direction);
+    PolderRun(pamg->place, PolderPairsAlign, A, rule, direction, mate, w->next);
+    PolderRun(pamg->place, PolderPairsMatch, rows, w->next, mate, w->left[0], nfree);
     rows.row = w->left[0];
-    *aligned = (PetscBool)(rows.n < PAMG_ALONE * n);
-    rounds   = *aligned ? 0 : rounds - 1;
-  }
-  PolderRun(pamg->place, PolderPairsRounds, A, rows, rule, rounds, mate, w->next, left, w->count + PAMG_COUNTS - PAMG_ROUNDS);
+    PolderRun(pamg->place, PolderPairsRounds, A, rows, nfree, PamgFewSingle(n), rule, PAMG_PAIR_ROUNDS - 1, mate, w->next, left, w->count->seen);
+  } else PolderRun(pamg->place, PolderPairsRounds, A, rows, NULL, 0, rule, PAMG_PAIR_ROUNDS, mate, w->next, left, w->count->seen);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,23 +193,22 @@ static PetscErrorCode PamgJudge(PC_PAMG *pamg, const PamgWork *w, const PamgLeve
                                 PetscInt *nc)
 {
   const PolderQuality quality = {PamgBound(pamg, L), !first, (PetscBool)(join != NULL), first ? pamg->diagonal : w->diagonal, first ? pamg->sum : w->sum};
-  PolderAggregates    P       = {L->n, *nc, agg, w->ptr, w->row};
+  PolderAggregates    P       = {L->n, *nc, agg, w->ptr, w->row, w->left[1]};
   PetscInt           *bad     = w->left[0];
 
   PetscFunctionBegin;
   if (!first) {
-    PetscCall(pamg->place->copy(w->whole, L->agg, sizeof(*agg) * (size_t)L->n));
-    PolderRun(pamg->place, PolderPairsCompose, L->n, n, agg, *nc, w->whole);
+    PolderRun(pamg->place, PolderPairsCompose, L->n, n, agg, *nc, L->agg, w->whole);
     P.agg = w->whole;
   }
-  PetscCall(pamg->setup->members(w, &P)); // left[] are scratch
+  PetscCall(pamg->setup->members(w, &P)); // left[] are scratch, of which left[1] keeps the positions of the rows
   if (join) {                             // what no row has joined has been judged, or is a pair that meets the bound
     PetscCall(pamg->place->zero(bad, sizeof(*bad) * (size_t)*nc));
     PolderRun(pamg->place, PolderQualityJoined, n, join, agg, bad);
   }
   PolderRun(pamg->place, PolderQualityCheck, &P, &w->level, &quality, bad);
   PolderRun(pamg->place, PolderQualityUndo, n, agg, *nc, bad, pamg->mate, join);
-  PetscCall(PamgNumber(pamg, w, n, join, agg, nc));
+  PetscCall(PamgNumber(pamg, w, n, join, agg, nc, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,20 +220,22 @@ static PetscErrorCode PamgJoin(PC_PAMG *pamg, const PamgWork *w, const PamgLevel
 {
   const PetscInt  n     = A->n;
   const PetscBool first = (PetscBool)(made->agg == L->agg), judged = (PetscBool)(rule.kappa > 0);
-  PetscBool       aligned;
+  PetscBool       along, aligned;
+  PetscInt        nfree;
 
   PetscFunctionBegin;
   rule.d = judged ? pamg->diagonal : NULL;
   rule.s = judged ? pamg->sum : NULL;
-  PetscCall(PamgMatch(pamg, w, A, &rule, &aligned));
+  PetscCall(PamgMatch(pamg, w, A, &rule, &along));
+  PetscCall(PamgNumber(pamg, w, n, NULL, made->agg, &made->n, along ? &nfree : NULL));
+  aligned       = (PetscBool)(along && nfree < PamgFewSingle(n));
   made->join    = NULL;
   made->regular = pamg->matching == PAMG_GREEDY && rule.place ? PETSC_TRUE : aligned;
-  PetscCall(PamgNumber(pamg, w, n, NULL, made->agg, &made->n));
   if (judged && !first) PetscCall(PamgJudge(pamg, w, L, first, n, NULL, made->agg, &made->n));
   if (aligned || made->n < PAMG_POOR * n) PetscFunctionReturn(PETSC_SUCCESS);
   made->join = w->next;
   PolderRun(pamg->place, PolderPairsJoin, A, &rule, pamg->mate, made->join);
-  PetscCall(PamgNumber(pamg, w, n, made->join, made->agg, &made->n));
+  PetscCall(PamgNumber(pamg, w, n, made->join, made->agg, &made->n, NULL));
   if (judged) PetscCall(PamgJudge(pamg, w, L, first, n, made->join, made->agg, &made->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -275,7 +283,7 @@ static PetscErrorCode PamgNextOutside(const PC_PAMG *pamg, PamgWork *w, PetscInt
 static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, const PetscInt agg[], PetscInt nc, PolderSparseRows *C,
                                      PetscBool *longrows)
 {
-  const PolderAggregates P = {A->n, nc, agg, w->ptr, w->row};
+  const PolderAggregates P = {.m = A->n, .n = nc, .agg = agg, .ptr = w->ptr, .row = w->row};
 
   PetscFunctionBegin;
   *C = (PolderSparseRows){.n = nc};
@@ -288,7 +296,7 @@ static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, con
 /* Makes the interpolation of level L along lines between the nc aggregates of its rows A, and the rows of the next level */
 static PetscErrorCode PamgLinesRows(const PC_PAMG *pamg, const PamgWork *w, PamgLevel *L, PolderRows A, PetscInt nc, PolderSparseRows *C, PetscBool *longrows)
 {
-  const PolderAggregates P = {A.n, nc, L->agg, w->ptr, w->row};
+  const PolderAggregates P = {.m = A.n, .n = nc, .agg = L->agg, .ptr = w->ptr, .row = w->row};
   PetscScalar           *scaled;
 
   PetscFunctionBegin;
@@ -407,7 +415,7 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
     L->pass[pass] = (PamgPass){A.n, A.nz - A.n, pairs.n, next.nz - pairs.n, !pairs.regular};
     if (pamg->sum && pass + 1 < passes) PetscCall(PamgNextJudged(pamg, &w, pairs.n));
     if (w.outside[0]) PetscCall(PamgNextOutside(pamg, &w, pairs.n));
-    if (pass) PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, pairs.agg, pairs.n, L->agg);
+    if (pass) PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, pairs.agg, pairs.n, L->agg, L->agg);
     PetscCall(PCPAMGFreeRows(pamg, &made));
     made = next;
     A    = PolderRowsOf(&made);

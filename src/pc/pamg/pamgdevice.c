@@ -15,6 +15,8 @@
 
 /* Scratch for long coarse rows, in entries; a single row may take more */
 #define PAMG_SCRATCH 100000000
+/* More entries a row on average than a line has */
+#define PAMG_LINE 4
 /* Coarse levels with a K-cycle by default: on more levels the visits of small levels cost more time than the iterations they save */
 #define PAMG_KLEVELS 2
 
@@ -88,7 +90,8 @@ static PetscErrorCode PamgColourDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fou
   if (*found) {
     PetscCall(PolderDeviceMalloc(size * (size_t)L->n, &L->order));
     PetscCall(PetscMalloc1(POLDER_COLOURS + 1, &L->colour));
-    PolderLaunch(PolderMembers_CUDA(&(PolderAggregates){L->n, POLDER_COLOURS, colour, ptr, L->order}, left, work, bytes, pamg->stream));
+    PolderLaunch(
+      PolderMembers_CUDA(&(PolderAggregates){.m = L->n, .n = POLDER_COLOURS, .agg = colour, .ptr = ptr, .row = L->order}, left, work, bytes, pamg->stream));
     PetscCall(PolderDeviceToHost(L->colour, ptr, size * (POLDER_COLOURS + 1)));
     for (L->ncolour = 1; L->colour[L->ncolour] < L->n; ++L->ncolour) { }
   }
@@ -192,6 +195,15 @@ static PetscErrorCode PamgFindOffsets(PamgLevel *L, PetscInt most, PetscInt *nd)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* May the rows of a level lie on few diagonals? Not where pairs that do not line up have made rows of more entries than those of a line */
+static PetscBool PamgMayHaveDiagonals(const PC_PAMG *pamg, const PamgLevel *L)
+{
+  PetscInt64 irregular = 0;
+
+  for (PetscInt pass = 0; L > pamg->level && pass < pamg->passes; ++pass) irregular += L[-1].pass[pass].irregular;
+  return (PetscBool)(!L->manydiagonals && (!irregular || L->nz <= PAMG_LINE * (PetscInt64)L->n));
+}
+
 /* Finds the diagonals of a level whose matrix does not store them; dia->nd = 0: there are too many */
 static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia)
 {
@@ -201,7 +213,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
 
   PetscFunctionBegin;
   if (fresh) {
-    if (L->manydiagonals || !most) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!most || !PamgMayHaveDiagonals(pamg, L)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PamgFindOffsets(L, most, &dia->nd));
     if (dia->nd <= most) PetscCall(PetscFindInt(0, dia->nd, L->ownoff, &dia->main));
     if (dia->nd > most || dia->main < 0) {
@@ -397,7 +409,7 @@ static PetscErrorCode PamgOutsideDevice(const PamgLevel *L, PetscReal outside[])
 static PetscErrorCode PamgNumberDevice(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[])
 {
   PetscFunctionBegin;
-  PolderLaunch(PolderPairsNumber_CUDA(n, pamg->mate, join, agg, w->count, w->temp, w->bytes, pamg->stream));
+  PolderLaunch(PolderPairsNumber_CUDA(n, pamg->mate, join, agg, &w->count->pairs, w->temp, w->bytes, pamg->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -419,9 +431,9 @@ static PetscErrorCode PamgGalerkinDevice(const PamgWork *w, const PolderRows *A,
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceZero(w->count + 4, sizeof(info)));
-  PolderLaunch(PolderCoarseRowsCount_CUDA(P, A, C->ptr, w->count + 4, stream));
-  PetscCall(PolderDeviceToHost(info, w->count + 4, sizeof(info)));
+  PetscCall(PolderDeviceZero(w->count->coarse, sizeof(info)));
+  PolderLaunch(PolderCoarseRowsCount_CUDA(P, A, C->ptr, w->count->coarse, stream));
+  PetscCall(PolderDeviceToHost(info, w->count->coarse, sizeof(info)));
   *longrows = info[0] ? PETSC_TRUE : PETSC_FALSE;
   if (*longrows) {
     scratch.warps = PetscClipInterval(PAMG_SCRATCH / info[1] / 8 * 8, 8, POLDER_COARSE_WARPS);
@@ -476,7 +488,7 @@ static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
     PetscCall(PolderDeviceMalloc(sizeof(*L->row) * (size_t)L->n, &L->lines.trow));
     L->lines.ptr = L->ptr;
     L->lines.row = L->row;
-    P            = (PolderAggregates){L->n, L->nc, L->lines.beside, L->lines.tptr, L->lines.trow};
+    P            = (PolderAggregates){.m = L->n, .n = L->nc, .agg = L->lines.beside, .ptr = L->lines.tptr, .row = L->lines.trow};
     PetscCall(PamgMembersDevice(w, &P));
   }
   C->csr = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = PETSC_TRUE};

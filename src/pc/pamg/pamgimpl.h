@@ -498,7 +498,7 @@ PETSC_INTERN PetscErrorCode PCPAMGPairValues(PC_PAMG *, PetscInt l);
 /* The aggregates of a level as it keeps them: on the host, and on levels that are grids, without the rows of each */
 static inline PolderAggregates PamgAggregatesOf(const PamgLevel *L)
 {
-  return (PolderAggregates){L->n, L->nc, L->agg, L->ptr, L->row};
+  return (PolderAggregates){.m = L->n, .n = L->nc, .agg = L->agg, .ptr = L->ptr, .row = L->row};
 }
 /* The same with the rows of each, on the host in temporary arrays */
 PETSC_INTERN PetscErrorCode PCPAMGGetAggregates(const PamgLevel *, PolderAggregates *);

@@ -370,10 +370,10 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
 
   PetscFunctionBegin;
   if (pamg->direct && L->halo) PetscCall(PamgLastShared(pamg, L, b, x));
-  else if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x, PETSC_FALSE));
+  else if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x, PETSC_TRUE));
   else if (pamg->direct) {
     PetscCall(PamgWiden(single, pamg->centred, L->n, b, pamg->coarsebuf[0]));
-    PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1], PETSC_FALSE));
+    PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1], PETSC_TRUE));
     PetscCall(PamgRoundOrCopy(single, pamg->centred, L->n, pamg->coarsebuf[1], x));
   } else {
     PetscCall(PolderVecGetDeviceWrite(pamg->coarseb, &to));

@@ -34,18 +34,29 @@ typedef struct {
   PetscReal *strength;
 } PamgCouplings;
 
+/* Rounds of the handshake; rows that are free after the last one stay single */
+#define PAMG_PAIR_ROUNDS 12
+
+/* What a pass counts, at the place */
+typedef struct {
+  PetscInt pairs, free;  /* aggregates; rows that were free after the round along a direction */
+  PetscInt direction[3]; /* proposals along each direction */
+  PetscInt coarse[3];    /* see PolderCoarseRowsCount_CUDA() */
+  PetscInt seen[PAMG_PAIR_ROUNDS];
+} PamgCounters;
+
 /* Work for the aggregation of n rows */
 typedef struct {
-  PetscInt  *next, *left[2], *agg, *ptr, *row; /* [n]; ptr[n + 2] */
-  PetscInt  *greedy;                           /* [3 n + PAMG_DEGREE + 1], for the greedy matching; NULL with a handshake */
-  PetscInt  *count;                            /* [8] counters: 0, of lists; 1 .. 3, of directions; 4 .. 6, of coarse rows */
-  PetscReal *outside[2];                       /* [n] off-process coupling in a pass and in the next, see PolderPairRule; NULL on one process */
-  PetscInt  *mate;                             /* with outside[]: [n] mate[] before a pass */
-  PolderRows level;                            /* the rows of the level as its aggregates are judged by */
-  PetscInt  *whole;                            /* [n] aggregates of these rows, to be judged */
-  PetscReal *diagonal, *sum;                   /* [n] of the rows of the level, after the first pass */
-  void      *temp;                             /* scratch of the device's scans and sorts */
-  size_t     bytes;
+  PetscInt     *next, *left[2], *agg, *ptr, *row; /* [n]; ptr[n + 2] */
+  PetscInt     *greedy;                           /* [3 n + PAMG_DEGREE + 1], for the greedy matching; NULL with a handshake */
+  PamgCounters *count;
+  PetscReal    *outside[2];     /* [n] off-process coupling in a pass and in the next, see PolderPairRule; NULL on one process */
+  PetscInt     *mate;           /* with outside[]: [n] mate[] before a pass */
+  PolderRows    level;          /* the rows of the level as its aggregates are judged by */
+  PetscInt     *whole;          /* [n] aggregates of these rows, to be judged */
+  PetscReal    *diagonal, *sum; /* [n] of the rows of the level, after the first pass */
+  void         *temp;           /* scratch of the device's scans and sorts */
+  size_t        bytes;
 } PamgWork;
 
 struct _PamgSetUpSteps {
@@ -98,7 +109,7 @@ struct _PamgSetUpSteps {
   /* Aggregation. Bytes of scratch for n rows; the off-process coupling of each row */
   size_t (*scratch)(PetscInt n);
   PetscErrorCode (*outside)(const PamgLevel *, PetscReal outside[]);
-  /* Computes agg[] of n rows from mate[] and join[]; the number of aggregates goes to w->count */
+  /* Computes agg[] of n rows from mate[] and join[]; the number of aggregates goes to w->count->pairs */
   PetscErrorCode (*number)(const PC_PAMG *, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[]);
   /* Computes ptr[] and row[] from agg[] */
   PetscErrorCode (*members)(const PamgWork *, const PolderAggregates *);

@@ -255,7 +255,7 @@ static PetscErrorCode PamgOutsideHost(const PamgLevel *L, PetscReal outside[])
 static PetscErrorCode PamgNumberHost(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[])
 {
   PetscFunctionBegin;
-  PolderPairsNumber_Host(n, pamg->mate, join, agg, w->count);
+  PolderPairsNumber_Host(n, pamg->mate, join, agg, &w->count->pairs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

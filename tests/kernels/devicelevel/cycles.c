@@ -74,7 +74,7 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     PetscInt *ptr, *row;
 
     PetscCall(PetscMalloc2(H->nc + 2, &ptr, H->n, &row));
-    PolderMembers_Host(&(PolderAggregates){H->n, H->nc, H->agg, ptr, row});
+    PolderMembers_Host(&(PolderAggregates){H->n, H->nc, H->agg, ptr, row, NULL});
     PetscCall(Copy(memory, sizeof(PetscInt) * n, H->agg, &D->agg));
     PetscCall(Copy(memory, sizeof(PetscInt) * (size_t)(H->nc + 2), ptr, &D->ptr));
     PetscCall(Copy(memory, sizeof(PetscInt) * n, row, &D->row));

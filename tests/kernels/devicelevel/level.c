@@ -102,7 +102,7 @@ static PetscErrorCode AggregatesCreate(Level *L, PetscInt size)
   L->nc = n / size;
   PetscCall(PetscMalloc3(n, &L->agg, L->nc + 2, &L->ptr, n, &L->row));
   for (PetscInt i = 0; i < n; ++i) L->agg[i] = i % 3 ? PetscMin(i / size, L->nc) : Next(L->nc + 1); // some far away, some empty
-  PolderMembers_Host(&(PolderAggregates){n, L->nc, L->agg, L->ptr, L->row});
+  PolderMembers_Host(&(PolderAggregates){n, L->nc, L->agg, L->ptr, L->row, NULL});
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * n, L->agg, &L->aggd));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (L->nc + 2), L->ptr, &L->ptrd));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * n, L->row, &L->rowd));

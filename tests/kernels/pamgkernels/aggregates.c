@@ -142,7 +142,7 @@ PetscErrorCode TestGalerkin(const Level *L)
       if (L->agg[i] < nc && L->agg[L->aj[k]] < nc) dense[(size_t)L->agg[i] * nc + L->agg[L->aj[k]]] += L->aa[k];
     }
   }
-  P = (PolderAggregates){n, nc, L->agg, ptr, row};
+  P = (PolderAggregates){n, nc, L->agg, ptr, row, NULL};
   C = (PolderSparseRows){.n = nc, .ptr = ci, .col = cj, .val = ca};
   PolderMembers_Host(&P);
   for (PetscInt a = 0; a <= nc; ++a) {
