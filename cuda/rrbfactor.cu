@@ -1,5 +1,6 @@
 /* The repeated red-black factorisation, one thread for each node or cell, with the steps of src/kernels/rrbrow.h. */
 #include "count.cuh"
+#include "foreach.cuh"
 #include "kernels/rrb.h"
 
 /* A block is RRB_X by RRB_Y threads */
@@ -238,6 +239,21 @@ int PolderRRBScale_CUDA(const PolderRRBGrid *g, PetscScalar c[], float single[],
   if (single) PolderLaunchEarly(PolderRRBScaleKernel<true>, RRBBlocks(g->hx, g->hy), dim3(RRB_X, RRB_Y), stream, *g, c, single, seen);
   else PolderLaunchEarly(PolderRRBScaleKernel<false>, RRBBlocks(g->hx, g->hy), dim3(RRB_X, RRB_Y), stream, *g, c, NULL, seen);
   return cudaGetLastError();
+}
+
+template <class V>
+static int RRBClearEdges(const PolderRRBGrid g, int n, V *a, PolderStream stream)
+{
+  return PolderForEach((PetscInt)PolderRRBEdges(&g), stream, [=] __device__(PetscInt i) {
+    const size_t q = PolderRRBEdge(&g, (size_t)i);
+
+    for (int f = 0; f < n; ++f) a[(size_t)f * g.size + q] = 0;
+  });
+}
+
+int PolderRRBClearEdges_CUDA(const PolderRRBGrid *g, int n, PetscBool single, void *a, PolderStream stream)
+{
+  return single ? RRBClearEdges(*g, n, (float *)a, stream) : RRBClearEdges(*g, n, (PetscScalar *)a, stream);
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)

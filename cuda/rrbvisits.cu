@@ -27,12 +27,13 @@ int PolderRRBResidual_CUDA(const PolderRRBPlane *g, const PetscScalar a[], const
   });
 }
 
-int PolderRRBCombine_CUDA(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld, PolderStream stream)
+int PolderRRBCombine_CUDA(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal gamma, const PetscScalar w[], PetscReal beta,
+                          PetscScalar z[], PetscInt ld, PolderStream stream)
 {
   return RRBForNodes(*g, stream, [=] __device__(PetscInt x, PetscInt y, ptrdiff_t p) {
     PetscScalar *to = z + ((size_t)y * (size_t)ld + (size_t)x);
 
-    *to = alpha * v[p] + beta * *to;
+    *to = alpha * (v[p] - (w ? gamma * w[p] : 0)) + beta * *to;
   });
 }
 

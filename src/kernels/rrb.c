@@ -13,15 +13,10 @@ void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[])
 
 void PolderRRBClearEdges_Host(const PolderRRBGrid *g, int n, PetscScalar a[])
 {
-  const size_t P = (size_t)g->pitch, inner = g->origin + P, last = g->origin + (size_t)PetscMax(g->hy - 1, 1) * P;
+  const size_t count = PolderRRBEdges(g);
 
   for (int f = 0; f < n; ++f, a += g->size) {
-    for (size_t q = 0; q < inner; ++q) a[q] = 0;
-    for (size_t q = inner; q < last; q += P) {
-      a[q] = 0;
-      for (size_t u = (size_t)g->hx - 1; u < P; ++u) a[q + u] = 0;
-    }
-    for (size_t q = last; q < g->size; ++q) a[q] = 0;
+    for (size_t i = 0; i < count; ++i) a[PolderRRBEdge(g, i)] = 0;
   }
 }
 

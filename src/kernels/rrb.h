@@ -137,10 +137,11 @@ PETSC_INTERN void   PolderRRBResidual_Host(const PolderRRBPlane *g, const PetscS
                                            const PetscScalar v[], PetscScalar d[]);
 POLDER_LAUNCHER int PolderRRBResidual_CUDA(const PolderRRBPlane *g, const PetscScalar a[], const PetscScalar r[], PetscInt ld, PetscReal alpha,
                                            const PetscScalar v[], PetscScalar d[], PolderStream stream);
-/* z <- alpha v + beta z; rows of z are ld apart */
-PETSC_INTERN void   PolderRRBCombine_Host(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld);
-POLDER_LAUNCHER int PolderRRBCombine_CUDA(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld,
-                                          PolderStream stream);
+/* z <- alpha (v - gamma w) + beta z; w = NULL: zero; rows of z are ld apart */
+PETSC_INTERN void PolderRRBCombine_Host(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal gamma, const PetscScalar w[], PetscReal beta,
+                                        PetscScalar z[], PetscInt ld);
+POLDER_LAUNCHER int PolderRRBCombine_CUDA(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal gamma, const PetscScalar w[],
+                                          PetscReal beta, PetscScalar z[], PetscInt ld, PolderStream stream);
 /* v <- random signs divided by the square root of the diagonal; node (0, 0) is number `first` of a grid with lines of nx nodes */
 PETSC_INTERN void   PolderRRBSigns_Host(const PolderRRBPlane *g, PetscInt nx, PetscInt first, const PetscScalar a[], PetscScalar v[]);
 POLDER_LAUNCHER int PolderRRBSigns_CUDA(const PolderRRBPlane *g, PetscInt nx, PetscInt first, const PetscScalar a[], PetscScalar v[], PolderStream stream);
@@ -150,8 +151,9 @@ POLDER_LAUNCHER int PolderRRBPlaneDot_CUDA(const PolderRRBPlane *g, const PetscS
                                            PolderStream stream);
 /* Copies ny rows of nx values between arrays with different distances between rows */
 PETSC_INTERN void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar from[], PetscInt ldfrom, PetscScalar to[], PetscInt ldto);
-/* Zeros in the border, and in the outermost nodes, of n arrays of a grid: what a set-up, or a load, does not write */
-PETSC_INTERN void PolderRRBClearEdges_Host(const PolderRRBGrid *g, int n, PetscScalar a[]);
+/* Zeros in the border, and in the outermost nodes, of n arrays of a grid: what a set-up, or a load, does not write. single: of floats */
+PETSC_INTERN void   PolderRRBClearEdges_Host(const PolderRRBGrid *g, int n, PetscScalar a[]);
+POLDER_LAUNCHER int PolderRRBClearEdges_CUDA(const PolderRRBGrid *g, int n, PetscBool single, void *a, PolderStream stream);
 /* Nodes that a grid of odd size lacks are stored as zeros and stay zero, except after a vector that is not finite: this resets them. Every load calls it. */
 PETSC_INTERN void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[]);
 /*

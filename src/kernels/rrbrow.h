@@ -22,6 +22,24 @@ typedef struct {
   size_t   origin; /* position of node (0, 0) */
 } PolderRRBGrid;
 
+/* The number of places of an array in its border and in the outermost nodes, and place number i of them */
+POLDER_BODY size_t PolderRRBEdges(const PolderRRBGrid *g)
+{
+  const size_t P = (size_t)g->pitch, rows = g->hy > 2 ? (size_t)g->hy - 2 : 0;
+
+  return g->size - rows * P + rows * (P - (size_t)g->hx + 2);
+}
+
+POLDER_BODY size_t PolderRRBEdge(const PolderRRBGrid *g, size_t i)
+{
+  const size_t P = (size_t)g->pitch, W = P - (size_t)g->hx + 2, inner = g->origin + P, rows = g->hy > 2 ? (size_t)g->hy - 2 : 0;
+
+  if (i < inner) return i;
+  i -= inner;
+  if (i >= rows * W) return inner + rows * P + (i - rows * W);
+  return inner + i / W * P + (i % W ? (size_t)g->hx - 2 + i % W : 0); // the first node of a row, and from the last one on
+}
+
 /* A part of a grid, some of its lines: the row of r1, followed by the one of r2, below and above the part; NULL: there the grid ends */
 typedef struct {
   const PetscScalar *below, *above;

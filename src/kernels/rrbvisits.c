@@ -25,13 +25,21 @@ void PolderRRBResidual_Host(const PolderRRBPlane *g, const PetscScalar a[], cons
   }
 }
 
-void PolderRRBCombine_Host(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld)
+void PolderRRBCombine_Host(const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal gamma, const PetscScalar w[], PetscReal beta,
+                           PetscScalar z[], PetscInt ld)
 {
   for (PetscInt y = 0; y < g->ny; ++y) {
-    const PetscScalar *restrict from = v + PolderRRBPlaneLine(g, y);
+    const size_t p                   = PolderRRBPlaneLine(g, y);
+    const PetscScalar *restrict from = v + p;
     PetscScalar *restrict to         = z + (size_t)y * (size_t)ld;
 
-    for (PetscInt x = 0; x < g->nx; ++x) to[x] = alpha * from[x] + beta * to[x];
+    if (w) {
+      const PetscScalar *restrict less = w + p;
+
+      for (PetscInt x = 0; x < g->nx; ++x) to[x] = alpha * (from[x] - gamma * less[x]) + beta * to[x];
+    } else {
+      for (PetscInt x = 0; x < g->nx; ++x) to[x] = alpha * from[x] + beta * to[x];
+    }
   }
 }
 

@@ -21,6 +21,15 @@ int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const Po
   return 0;
 }
 
+int PolderRRBClearEdges_CUDA(const PolderRRBGrid *g, int n, PetscBool single, void *a, PETSC_UNUSED PolderStream stream)
+{
+  if (!single) PolderRRBClearEdges_Host(g, n, (PetscScalar *)a);
+  for (int f = 0; single && f < n; ++f) {
+    for (size_t i = 0; i < PolderRRBEdges(g); ++i) ((float *)a)[(size_t)f * g->size + PolderRRBEdge(g, i)] = 0;
+  }
+  return 0;
+}
+
 EMULATE(ReducedForward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream), single, step, r);
 
 int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work,
@@ -37,8 +46,9 @@ PolderEmulate(PolderRRBResidual,
                PolderStream stream),
               g, a, r, ld, alpha, v, d);
 PolderEmulate(PolderRRBCombine,
-              (const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal beta, PetscScalar z[], PetscInt ld, PolderStream stream), g, alpha, v,
-              beta, z, ld);
+              (const PolderRRBPlane *g, PetscReal alpha, const PetscScalar v[], PetscReal gamma, const PetscScalar w[], PetscReal beta, PetscScalar z[],
+               PetscInt ld, PolderStream stream),
+              g, alpha, v, gamma, w, beta, z, ld);
 PolderEmulate(PolderRRBSigns, (const PolderRRBPlane *g, PetscInt nx, PetscInt first, const PetscScalar a[], PetscScalar v[], PolderStream stream), g, nx, first,
               a, v);
 PolderEmulate(PolderRRBPlaneDot, (const PolderRRBPlane *g, const PetscScalar u[], const PetscScalar v[], PetscScalar *dot, void *work, PolderStream stream), g,

@@ -161,12 +161,51 @@ static PetscErrorCode CheckSomeRows(const PolderRRBGrid *g, PetscBool single, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Edges of arrays of ones become zero: all but the nodes that have others on all sides */
+static PetscErrorCode CheckEdges(const PolderRRBGrid *g, PetscBool single, PolderStream stream, PetscInt *wrong)
+{
+  enum {
+    ARRAYS = 3
+  };
+  const size_t   n = ARRAYS * g->size, bytes = n * (single ? sizeof(float) : sizeof(PetscScalar));
+  const PetscInt before = *wrong;
+  PetscScalar   *host;
+  void          *near, *far;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &host, n, (PetscScalar **)&near));
+  for (size_t i = 0; i < n; ++i) {
+    host[i] = 1;
+    if (single) ((float *)near)[i] = 1;
+    else ((PetscScalar *)near)[i] = 1;
+  }
+  PetscCall(PolderDeviceUpload(bytes, near, &far));
+  PolderRRBClearEdges_Host(g, ARRAYS, host);
+  PolderLaunch(PolderRRBClearEdges_CUDA(g, ARRAYS, single, far, stream));
+  PetscCall(PolderDeviceToHost(near, far, bytes));
+  for (size_t i = 0; i < n; ++i) {
+    const ptrdiff_t p = (ptrdiff_t)(i % g->size) - (ptrdiff_t)g->origin, P = g->pitch;
+    const PetscBool inside = (PetscBool)(p >= P && p < (g->hy - 1) * P && p % P > 0 && p % P < g->hx - 1);
+
+    *wrong += host[i] != (inside ? 1 : 0) || (single ? (PetscScalar)((float *)near)[i] : ((PetscScalar *)near)[i]) != host[i];
+  }
+  PetscCall(Tell("edges", g->nx, g->ny, single, before, *wrong));
+  PetscCall(PolderDeviceFree(&far));
+  PetscCall(PetscFree2(host, near));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestGrids(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++k) {
+    for (int single = 0; single < 2; ++single) {
+      const PolderRRBGrid g = Grid(Sizes[k][0], Sizes[k][1]);
+
+      if (!TooLarge(g.nx, g.ny)) PetscCall(CheckEdges(&g, (PetscBool)single, stream, &wrong));
+    }
     for (int form = 0; form < 16; ++form) {
       const PetscBool     half = (PetscBool)(form % 2), single = (PetscBool)(form / 2 % 2), spoilt = (PetscBool)(form / 8);
       const PolderRRBGrid g = Grid(Sizes[k][0], Sizes[k][1]);

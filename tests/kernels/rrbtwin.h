@@ -151,7 +151,7 @@ static inline void RRBTwinResidual(const PolderRRBStep *s)
 
 static inline void RRBTwinCombine(const PolderRRBStep *s)
 {
-  PolderRRBCombine_Host(&s->plane, s->length[0], s->v - s->plane.origin, s->length[1], s->x, s->ld);
+  PolderRRBCombine_Host(&s->plane, s->length[0], s->v - s->plane.origin, 0, NULL, s->length[1], s->x, s->ld);
 }
 
 static inline void RRBTwinSmall(const PolderRRBSystem *small)

@@ -49,7 +49,7 @@ PetscErrorCode PCRRBRunPass(PetscBool single, PolderRRBPass pass, const PolderRR
     PolderLaunch(PolderRRBResidual_CUDA(&lines, s.a - origin, s.r + at, s.ld, s.length[0], s.v - origin, s.d - origin, stream));
     break;
   default:
-    PolderLaunch(PolderRRBCombine_CUDA(&lines, s.length[0], s.v - origin, s.length[1], s.x + at, s.ld, stream));
+    PolderLaunch(PolderRRBCombine_CUDA(&lines, s.length[0], s.v - origin, 0, NULL, s.length[1], s.x + at, s.ld, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

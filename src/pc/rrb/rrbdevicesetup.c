@@ -165,7 +165,7 @@ static PetscErrorCode PCRRBLayoutGridsDevice_Private(PC_RRB *rrb, PetscInt *x, P
     d->nfactor++;
     *step = (PolderRRBStep){.g = RRBDeviceGrid(*x, *y), .half = (PetscBool)(swept == 2 * k + 1 || RRBDeviceIsHalf(d, k)), .ld = k ? (*x + 1) / 2 * 2 : *x};
     if (d->layout >> k & 1) step->ld = (*x + 2) / 2 * 2;
-    PetscCall(RRBDeviceMallocZero(RRB_NCOEF * step->g.size * value, &step->c));
+    PetscCall(PolderDeviceMalloc(RRB_NCOEF * step->g.size * value, &step->c));
     d->bytes += RRB_NCOEF * step->g.size * value;
     if (k && k < d->ngrid) {
       PetscCall(d->layout >> k & 1 ? PCRRBLayoutTwiceDevice_Private(d, k) : PCRRBLayoutVecsDevice_Private(d, k));
@@ -213,8 +213,8 @@ PetscErrorCode PCRRBLayoutDevice(PC pc, PetscBool *done)
   if (rrb->reduced.wanted) {
     const size_t size = d->step[0].g.size;
 
-    PetscCall(RRBDeviceMallocZero(sizeof(PetscScalar) * RRB_NREDUCED * size, &d->reduced));
-    if (d->single) PetscCall(RRBDeviceMallocZero(sizeof(PetscScalar) * RRB_NCOEF * size, &d->first));
+    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NREDUCED * size, &d->reduced));
+    if (d->single) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NCOEF * size, &d->first));
   }
   for (d->small = 0; d->small < d->ngrid; ++d->small) {
     const PolderRRBGrid *g = &d->step[d->small].g;
@@ -292,6 +292,17 @@ static size_t RRBDeviceRows(const RRBDevice *d, PetscInt k)
   return k < d->nfactor ? (size_t)d->step[k].ld * (size_t)d->step[k].g.ny : 0;
 }
 
+/* Zeros in what the kernels of a set-up do not write of n arrays of grid k: its edges or, where they write own lines alone, all of it */
+static PetscErrorCode PCRRBClear_Private(const PC_RRB *rrb, PetscInt k, int n, PetscBool single, void *a, PolderStream stream)
+{
+  const PolderRRBGrid *g = &rrb->device.step[k].g;
+
+  PetscFunctionBegin;
+  if (k < rrb->whole.shared.ngrid) PetscCall(PolderDeviceZero(a, (size_t)n * g->size * (single ? sizeof(float) : sizeof(PetscScalar))));
+  else PolderLaunch(PolderRRBClearEdges_CUDA(g, n, single, a, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Factorises all grids; the rows of the rest go to rest[] */
 static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, PetscScalar *const rest[], int *seen, PolderStream stream)
 {
@@ -325,7 +336,9 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
       part[f] = row[f] + (size_t)(y / 2) * (size_t)ld;
       if (rows.a[f]) rows.a[f] += (size_t)y * (size_t)rows.ld;
     }
-    if (c == work) PetscCall(PolderDeviceZero(c, sizeof(PetscScalar) * RRB_NCOEF * g.size));
+    if (c == work || !d->filled) PetscCall(PCRRBClear_Private(rrb, k, RRB_NCOEF, PETSC_FALSE, c, stream));
+    if (d->single && !d->filled) PetscCall(PCRRBClear_Private(rrb, k, RRB_NCOEF, PETSC_TRUE, (void *)step->c, stream));
+    if (!k && d->reduced && !d->filled) PetscCall(PCRRBClear_Private(rrb, k, RRB_NREDUCED, PETSC_FALSE, d->reduced, stream));
     PolderLaunch(PolderRRBBlack_CUDA(&g, &rows, rrb->omega, c, x, seen, stream));
     PolderLaunch(PolderRRBRed_CUDA(&g, (PetscBool)(half || (!k && d->reduced)), rrb->omega, c, x, seen, stream));
     if (!k && d->reduced) PolderLaunch(PolderRRBReducedFill_CUDA(&g, half, rrb->omega, c, x, d->reduced, seen, stream));

@@ -101,7 +101,7 @@ PetscErrorCode PCRRBSolveGrid(PC pc, PetscInt k, RRBGridVisit visit, const Petsc
   PetscCall(PCRRBTwiceBorder_Private(twice, twice->v));
   PolderRRBResidual_Host(g, twice->a, r, ldr, twice->length[0], twice->v, twice->d);
   PetscCall((*visit)(pc, k, twice->d + g->origin, g->pitch, z, ldz));
-  PolderRRBCombine_Host(g, twice->length[0], twice->v, twice->length[1], z, ldz);
+  PolderRRBCombine_Host(g, twice->length[0], twice->v, 0, NULL, twice->length[1], z, ldz);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,14 +155,14 @@ static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, Pets
   x[1] = x[0] + g->size;
   PolderRun(place, PolderRRBSigns, g, rrb->nx >> k, box.y0 * (rrb->nx >> k) + box.x0, twice->a, z);
   PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, z));
-  PolderRun(place, PolderRRBCombine, g, 1, z, 0, x[0] + g->origin, g->pitch);
+  PolderRun(place, PolderRRBCombine, g, 1, z, 0, NULL, 0, x[0] + g->origin, g->pitch);
   PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, x[0]));
   for (PetscInt j = 1; j <= RRB_STEPS; ++j) {
-    const PetscReal scale  = (j > 1 ? 2 : 1) / half;
-    PetscScalar    *before = x[1 - j % 2], *now = x[j % 2];
+    const PetscReal    scale  = (j > 1 ? 2 : 1) / half;
+    const PetscScalar *before = x[1 - j % 2];
+    PetscScalar       *now    = x[j % 2];
 
-    PolderRun(place, PolderRRBCombine, g, scale, z, j > 1 ? -1 : 0, now + g->origin, g->pitch);
-    PolderRun(place, PolderRRBCombine, g, -scale * middle, before, 1, now + g->origin, g->pitch);
+    PolderRun(place, PolderRRBCombine, g, scale, z, middle, before, j > 1 ? -1 : 0, now + g->origin, g->pitch);
     PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, now));
   }
   PetscCall(PCRRBTwiceQuotient_Private(pc, place, twice, x[1] + g->size, longest));
