@@ -154,6 +154,10 @@ PETSC_INTERN void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar
 /* Zeros in the border, and in the outermost nodes, of n arrays of a grid: what a set-up, or a load, does not write. single: of floats */
 PETSC_INTERN void   PolderRRBClearEdges_Host(const PolderRRBGrid *g, int n, PetscScalar a[]);
 POLDER_LAUNCHER int PolderRRBClearEdges_CUDA(const PolderRRBGrid *g, int n, PetscBool single, void *a, PolderStream stream);
+/* Does row v > 0 of n arrays equal row v - 1, each with the values beside it? */
+PETSC_INTERN PetscBool PolderRRBSameRow_Host(const PolderRRBGrid *g, PetscInt v, int n, const PetscScalar a[]);
+/* shift[v] as in PolderRRBGrid, given which rows equal the one before; returns the number of rows that read those of another */
+PETSC_INTERN PetscInt PolderRRBShareRows_Host(const PolderRRBGrid *g, const PetscBool same[], ptrdiff_t shift[]);
 /* Nodes that a grid of odd size lacks are stored as zeros and stay zero, except after a vector that is not finite: this resets them. Every load calls it. */
 PETSC_INTERN void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[]);
 /*

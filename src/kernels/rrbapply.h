@@ -10,6 +10,7 @@ static inline void RRB_NAME(PolderRRBForwardR1Row)(const PolderRRBGrid *g, const
   const size_t    s = g->size;
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
+  c += PolderRRBShift(g, v);
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
     Z(RRB_R1, p) -= C(RRB_B1W, p) * Z(RRB_B1, p) + C(RRB_B1E, p - 1) * Z(RRB_B1, p - 1) + C(RRB_B2S, p) * Z(RRB_B2, p) + C(RRB_B2N, p - P) * Z(RRB_B2, p - P);
@@ -21,6 +22,7 @@ static inline void RRB_NAME(PolderRRBForwardRedRow)(const PolderRRBGrid *g, cons
   const size_t    s = g->size;
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
+  c += PolderRRBShift(g, v);
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
     Z(RRB_R2, p) -= C(RRB_R1NE, p) * Z(RRB_R1, p) + C(RRB_R1SE, p + P) * Z(RRB_R1, p + P) + C(RRB_R1SW, p + P + 1) * Z(RRB_R1, p + P + 1) +
@@ -30,12 +32,13 @@ static inline void RRB_NAME(PolderRRBForwardRedRow)(const PolderRRBGrid *g, cons
 static inline void RRB_NAME(PolderRRBForwardR2Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscBool half, PetscScalar *z, PetscInt v)
 {
   const size_t    s = g->size;
-  const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
+  const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P, shift = PolderRRBShift(g, v);
 
+  c += shift;
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
     Z(RRB_R2, p) -= C(RRB_B1N, p) * Z(RRB_B1, p) + C(RRB_B1S, p + P) * Z(RRB_B1, p + P) + C(RRB_B2E, p) * Z(RRB_B2, p) + C(RRB_B2W, p + 1) * Z(RRB_B2, p + 1);
-  if (!half) RRB_NAME(PolderRRBForwardRedRow)(g, c, z, v);
+  if (!half) RRB_NAME(PolderRRBForwardRedRow)(g, c - shift, z, v);
 }
 
 static inline void RRB_NAME(PolderRRBBackwardR1Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscScalar *z, PetscInt v)
@@ -43,6 +46,7 @@ static inline void RRB_NAME(PolderRRBBackwardR1Row)(const PolderRRBGrid *g, cons
   const size_t    s = g->size;
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
+  c += PolderRRBShift(g, v);
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
     Z(RRB_R1, p) = Z(RRB_R1, p) * C(RRB_R1D, p) - (C(RRB_R1NE, p) * Z(RRB_R2, p) + C(RRB_R1SE, p) * Z(RRB_R2, p - P) + C(RRB_R1SW, p) * Z(RRB_R2, p - P - 1) +
@@ -54,6 +58,7 @@ static inline void RRB_NAME(PolderRRBBackwardB1Row)(const PolderRRBGrid *g, cons
   const size_t    s = g->size;
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
+  c += PolderRRBShift(g, v);
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
     Z(RRB_B1, p) = Z(RRB_B1, p) * C(RRB_B1D, p) -
@@ -65,6 +70,7 @@ static inline void RRB_NAME(PolderRRBBackwardB2Row)(const PolderRRBGrid *g, cons
   const size_t    s = g->size;
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
+  c += PolderRRBShift(g, v);
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
     Z(RRB_B2, p) = Z(RRB_B2, p) * C(RRB_B2D, p) -

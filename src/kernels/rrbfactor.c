@@ -156,3 +156,24 @@ void PolderRRBOwnRows_Host(const PolderRRBOwn *own, PolderRows rows, PolderRows 
     }
   }
 }
+
+PetscBool PolderRRBSameRow_Host(const PolderRRBGrid *g, PetscInt v, int n, const PetscScalar a[])
+{
+  const PetscScalar *row  = a + g->origin + (size_t)v * (size_t)g->pitch - 1;
+  PetscBool          same = PETSC_TRUE;
+
+  for (int f = 0; f < n && same; ++f, row += g->size) same = (PetscBool)!memcmp(row, row - g->pitch, ((size_t)g->hx + 2) * sizeof(*row));
+  return same;
+}
+
+PetscInt PolderRRBShareRows_Host(const PolderRRBGrid *g, const PetscBool same[], ptrdiff_t shift[])
+{
+  PetscInt from = 0, count = 0;
+
+  for (PetscInt v = 0; v < g->hy; ++v) {
+    if (!(v && v + 1 < g->hy && same[v - 1] && same[v] && same[v + 1])) from = v;
+    shift[v] = (ptrdiff_t)(from - v) * g->pitch;
+    count += from < v;
+  }
+  return count;
+}

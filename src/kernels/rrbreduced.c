@@ -31,14 +31,14 @@ static inline void PolderRRBFetch(int n, const PetscScalar *a, size_t s)
   for (int f = 0; f < n; ++f) __builtin_prefetch(a + (size_t)f * s + AHEAD);
 }
 
-/* The same loop for a row y of S x: adds (x, y) to sum; n arrays of S from a[u] on, and the row `next` of x, come from memory */
+/* The same loop for a row y of S x: adds (x, y) to sum; n arrays of S from a[u] on, unless they are shared, and the row `next` of x come from memory */
 #define PRODUCT(columns, last, x, y, n, a, next, edge, middle) \
   do { \
     PetscReal lane[LANES] = {0}; \
     PetscInt  u           = 0; \
     for (; u < PetscMin(1, columns); ++u) sum += (x)[u] * ((y)[u] = edge); \
     for (PetscInt from = u; from + LANES <= (last); from += LANES, u = from) { \
-      PolderRRBFetch(n, (a) + from, s); \
+      if (!shared) PolderRRBFetch(n, (a) + from, s); \
       PolderRRBFetch(1, (next) + from, 0); \
       PolderRRBFetch(1, (y) + from, 0); \
       _Pragma("GCC ivdep") for (int l = 0; l < LANES; ++l) \
@@ -55,7 +55,7 @@ static inline void PolderRRBFetch(int n, const PetscScalar *a, size_t s)
 static inline PetscReal PolderRRBReducedRow1(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *restrict a, PetscScalar *restrict y, PetscInt v)
 {
   const size_t    s = g->size;
-  const ptrdiff_t P = g->pitch, p = (ptrdiff_t)v * P;
+  const ptrdiff_t P = g->pitch, shared = PolderRRBShift(g, v), p = (ptrdiff_t)v * P + shared;
   const PetscInt  hx = g->hx, h2 = g->nx / 2;
   PetscReal       sum = 0;
 
@@ -69,7 +69,7 @@ static inline PetscReal PolderRRBReducedRow1(const PolderRRBGrid *g, PolderRRBRo
 static inline PetscReal PolderRRBReducedRow2(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *restrict a, PetscScalar *restrict y, PetscInt v)
 {
   const size_t    s = g->size;
-  const ptrdiff_t P = g->pitch, p = (ptrdiff_t)v * P;
+  const ptrdiff_t P = g->pitch, shared = PolderRRBShift(g, v), p = (ptrdiff_t)v * P + shared;
   const PetscInt  hx = g->hx, h2 = g->nx / 2;
   PetscReal       sum = 0;
 
@@ -111,7 +111,7 @@ void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a
 
   a += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v, y += hx, y2 += h2) {
-    const ptrdiff_t     P = g->pitch, p = (ptrdiff_t)v * P;
+    const ptrdiff_t     P = g->pitch, shared = PolderRRBShift(g, v), p = (ptrdiff_t)v * P + shared;
     const PolderRRBRows r = PolderRRBBorderRows(g, x, v);
 
     PRODUCT(hx, hx, r.c1, y, RRB_S2D, a + p, r.n1, PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u}),
@@ -132,7 +132,7 @@ void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], PolderR
 
   c += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v, r += hx) {
-    const ptrdiff_t      P = g->pitch, p = (ptrdiff_t)v * P;
+    const ptrdiff_t      P = g->pitch, p = (ptrdiff_t)v * P + PolderRRBShift(g, v);
     const PolderRRBLines l = PolderRRBGetLines(&b, v);
 
     COLUMNS(hx, hx - 1, r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, PolderRRBWest(2 * u), PolderRRBEast(2 * u, nx)),
@@ -165,7 +165,7 @@ void PolderRRBExpand_Host(const PolderRRBGrid *g, PolderRRBEnds ends, const Pets
 
   c += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v) {
-    const ptrdiff_t      p    = (ptrdiff_t)v * g->pitch;
+    const ptrdiff_t      p    = (ptrdiff_t)v * g->pitch + PolderRRBShift(g, v);
     const PolderRRBLines l    = PolderRRBGetLines(&b, v);
     const PolderRRBRows  q    = PolderRRBPartRows(g, ends, r, v);
     PetscScalar *restrict row = PolderRRBLineOf(&b, own, all, 2 * v);

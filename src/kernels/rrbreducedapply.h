@@ -29,7 +29,7 @@ void RRB_NAME(PolderRRBReducedForward)(const PolderRRBGrid *g, const RRB_VALUE c
   c += g->origin;
   z += (size_t)g->hx * (size_t)g->hy;
   for (PetscInt v = 0; v < g->ny / 2; ++v, z += h2) {
-    const ptrdiff_t     p = (ptrdiff_t)v * g->pitch;
+    const ptrdiff_t     p = (ptrdiff_t)v * g->pitch + PolderRRBShift(g, v);
     const PolderRRBRows q = PolderRRBGetRows(g, r, v);
 
     COLUMNS(h2, h2 - 1, z[u] = RRB_NAME(PolderRRBReducedForwardR2)(g->size, g->pitch, c, p + u, q, u, PolderRRBEast(u, g->hx)),
@@ -43,7 +43,7 @@ void RRB_NAME(PolderRRBReducedBackward)(const PolderRRBGrid *g, const RRB_VALUE 
 
   c += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v) {
-    const ptrdiff_t     p   = (ptrdiff_t)v * g->pitch;
+    const ptrdiff_t     p   = (ptrdiff_t)v * g->pitch + PolderRRBShift(g, v);
     const PolderRRBRows q   = PolderRRBGetRows(g, z, v);
     const PetscScalar  *rr  = r + (size_t)v * (size_t)hx;
     PetscScalar        *row = z + (size_t)v * (size_t)hx;

@@ -20,7 +20,14 @@ typedef struct {
   PetscInt pitch;
   size_t   size;   /* number of values of one array with its border */
   size_t   origin; /* position of node (0, 0) */
+  /* Host: row v reads its coefficients shift[v] places further, where a row equals it and those beside both are equal, too; NULL: none does */
+  const ptrdiff_t *shift;
 } PolderRRBGrid;
+
+POLDER_BODY_INLINE ptrdiff_t PolderRRBShift(const PolderRRBGrid *g, PetscInt v)
+{
+  return g->shift ? g->shift[v] : 0;
+}
 
 /* The number of places of an array in its border and in the outermost nodes, and place number i of them */
 POLDER_BODY size_t PolderRRBEdges(const PolderRRBGrid *g)

@@ -150,7 +150,7 @@ static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
   return kappa > 0 ? PetscMax(kappa, PAMG_DENSE * entries / PetscMax(L->n, 1)) : 0;
 }
 
-/* So few of n rows are single that the pairs line up in a grid */
+/* With fewer single rows than this, of n, the pairs line up in a grid */
 static PetscInt PamgFewSingle(PetscInt n)
 {
   return (PetscInt)PetscCeilReal(PAMG_ALONE * (PetscReal)n);

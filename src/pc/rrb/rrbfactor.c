@@ -47,6 +47,7 @@ PetscErrorCode PCRRBFreeLayout(PC_RRB *rrb)
     PetscCall(PetscFree(rrb->grid[k].coef));
     PetscCall(PetscFree(rrb->grid[k].single));
     PetscCall(PetscFree(rrb->grid[k].z));
+    PetscCall(PetscFree2(rrb->grid[k].same, rrb->grid[k].shift));
     PetscCall(PCRRBTwiceFree(&rrb->grid[k].twice));
   }
   PetscCall(PetscFree(rrb->grid));
@@ -292,6 +293,19 @@ static PetscErrorCode PCRRBNextStep_Private(const RRBElimination *e, PetscInt v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does the row equal the one before? Asked while both are in the cache */
+static PetscErrorCode PCRRBSameStep_Private(const RRBElimination *e, PetscInt v)
+{
+  const PC_RRB        *rrb  = e->rrb;
+  const RRBGrid       *grid = &rrb->grid[e->k];
+  const PolderRRBGrid *g    = &grid->g;
+
+  PetscFunctionBegin;
+  grid->same[v] = (PetscBool)(v && PolderRRBSameRow_Host(g, v, RRB_NCOEF, grid->coef) &&
+                              (!e->reduced || PolderRRBSameRow_Host(g, v, RRB_NREDUCED, rrb->reduced.coef)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* lag: the number of rows that a step must stay behind the first one, so that what it reads is complete and not yet scaled */
 static const struct {
   PetscErrorCode (*row)(const RRBElimination *, PetscInt v);
@@ -300,7 +314,8 @@ static const struct {
   {PCRRBBlackStep_Private, 0},
   {PCRRBRedStep_Private,   0},
   {PCRRBR1Step_Private,    1},
-  {PCRRBNextStep_Private,  2}
+  {PCRRBNextStep_Private,  2},
+  {PCRRBSameStep_Private,  2}
 };
 
 /* On a grid in boxes each step needs the borders that the one before has changed */
@@ -402,6 +417,7 @@ PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
     if (rrb->grid[k].coef) continue;
     PetscCall(PetscMalloc1(RRB_NCOEF * rrb->grid[k].g.size, &rrb->grid[k].coef));
     PolderRRBClearEdges_Host(&rrb->grid[k].g, RRB_NCOEF, rrb->grid[k].coef);
+    if (!rrb->grid[k].same) PetscCall(PetscMalloc2(rrb->grid[k].g.hy, &rrb->grid[k].same, rrb->grid[k].g.hy, &rrb->grid[k].shift));
   }
   for (PetscInt k = 0; k < 2; ++k) {
     size_t size = 0;
@@ -426,6 +442,11 @@ PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
     if (last && !pc->failedreason) PetscCall(PCRRBPutAll_Private(pc, next));
   }
   if (!pc->failedreason) PetscCall(PCRRBRestFactor(pc));
+  for (PetscInt k = 0; k < rrb->ngrid && !pc->failedreason; ++k) {
+    RRBGrid *grid = &rrb->grid[k];
+
+    grid->g.shift = PolderRRBShareRows_Host(&grid->g, grid->same, grid->shift) ? grid->shift : NULL;
+  }
   if (!pc->failedreason) PetscCall(PCRRBStore_Private(pc));
   for (PetscInt k = rrb->ngrid - 1; k > 0 && !pc->failedreason; --k) {
     if (rrb->grid[k].twice.a) PetscCall(PCRRBTwiceSetUp(pc, &PolderOnHost, k, &rrb->grid[k].twice, k < rrb->ranks.ngrid ? PCRRBVisitBox : PCRRBVisit));

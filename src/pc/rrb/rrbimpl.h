@@ -37,6 +37,8 @@ typedef struct {
   PetscScalar  *coef;   /* [RRB_NCOEF g.size] factor; NULL after the set-up when it is kept in single precision */
   float        *single; /* [RRB_NCOEF g.size] */
   PetscScalar  *z;      /* [RRB_NVEC g.size] values of a vector */
+  PetscBool    *same;   /* [g.hy] does row v equal the one before? */
+  ptrdiff_t    *shift;  /* [g.hy] of g, if any row shares the coefficients of another */
 } RRBGrid;
 
 /* The rest: the system that remains after the last level, solved exactly */
