@@ -227,7 +227,7 @@ static RedBlack RedBlackCreate(PetscInt n, int ngrid, PetscBool single, std::vec
     PolderRRBStep  s  = {};
     const PetscInt hx = (n + 1) / 2, ld = k ? (n + 1) / 2 * 2 : n;
 
-    s.g        = {n, n, hx, hx, hx / 16 * 16 + 16, 0, 0};
+    s.g        = {n, n, hx, hx, hx / 16 * 16 + 16, 0, 0, NULL};
     s.g.origin = (size_t)s.g.pitch + 16;
     s.g.size   = (size_t)s.g.pitch * (size_t)(hx + 2) + 32;
     s.ld       = ld;
