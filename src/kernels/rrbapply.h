@@ -29,16 +29,16 @@ static inline void RRB_NAME(PolderRRBForwardRedRow)(const PolderRRBGrid *g, cons
                     C(RRB_R1NW, p + 1) * Z(RRB_R1, p + 1);
 }
 
-static inline void RRB_NAME(PolderRRBForwardR2Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscBool half, PetscScalar *z, PetscInt v)
+static inline void RRB_NAME(PolderRRBForwardR2Row)(const PolderRRBGrid *g, const RRB_VALUE *all, PetscBool half, PetscScalar *z, PetscInt v)
 {
-  const size_t    s = g->size;
-  const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P, shift = PolderRRBShift(g, v);
+  const RRB_VALUE *c = all + PolderRRBShift(g, v);
+  const size_t     s = g->size;
+  const ptrdiff_t  P = g->pitch, p0 = (ptrdiff_t)v * P;
 
-  c += shift;
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
     Z(RRB_R2, p) -= C(RRB_B1N, p) * Z(RRB_B1, p) + C(RRB_B1S, p + P) * Z(RRB_B1, p + P) + C(RRB_B2E, p) * Z(RRB_B2, p) + C(RRB_B2W, p + 1) * Z(RRB_B2, p + 1);
-  if (!half) RRB_NAME(PolderRRBForwardRedRow)(g, c - shift, z, v);
+  if (!half) RRB_NAME(PolderRRBForwardRedRow)(g, all, z, v);
 }
 
 static inline void RRB_NAME(PolderRRBBackwardR1Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscScalar *z, PetscInt v)
