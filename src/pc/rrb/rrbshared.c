@@ -164,20 +164,6 @@ static PetscErrorCode PCRRBSharedGathers_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The border of a part is that of a grid: zero */
-static PetscErrorCode PCRRBSharedClear_Private(PC_RRB *rrb)
-{
-  RRBDevice   *d     = &rrb->device;
-  const size_t value = d->single ? sizeof(float) : sizeof(PetscScalar);
-
-  PetscFunctionBegin;
-  if (!d->filled) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < rrb->whole.shared.ngrid; ++k) PetscCall(PolderDeviceZero((void *)d->step[k].c, RRB_NCOEF * d->step[k].g.size * value));
-  PetscCall(PolderDeviceZero(d->reduced, sizeof(PetscScalar) * RRB_NREDUCED * d->step[0].g.size));
-  if (d->first) PetscCall(PolderDeviceZero(d->first, sizeof(PetscScalar) * RRB_NCOEF * d->step[0].g.size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCRRBSharedNextRows(PC_RRB *rrb, PetscInt k, PetscScalar *const row[])
 {
   PetscFunctionBegin;
@@ -205,7 +191,7 @@ PetscErrorCode PCRRBSharedSetUp(PC pc)
   shared->beyond = rank + 1 < rrb->rows.np[1];
   shared->g      = RRBSharedPart(&rrb->device.step[0].g, shared->y0, shared->y1);
   PetscCall(PCRRBSharedGathers_Private(pc));
-  PetscCall(PCRRBSharedClear_Private(rrb));
+  rrb->device.filled = PETSC_FALSE; // the border of a part is zero, as that of a grid
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
