@@ -297,15 +297,27 @@ struct PolderLeads {
 typedef thrust::counting_iterator<PetscInt>                        PolderRowIterator;
 typedef thrust::transform_iterator<PolderLeads, PolderRowIterator> PolderLeadsIterator;
 
+static size_t MembersSortWork(PetscInt m)
+{
+  size_t sort = 0;
+
+  (void)cub::DeviceRadixSort::SortPairs(NULL, sort, (PetscInt *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, m);
+  return sort;
+}
+
 size_t PolderPairsWork_CUDA(PetscInt m)
 {
-  if (m < POLDER_TEAM_ROWS) return 1;
+  static size_t       team = 0; // what a team does needs none, but members of large aggregates are sorted
   PolderLeadsIterator leads(PolderRowIterator(0), PolderLeads{NULL, NULL});
-  size_t              scan = 0, sort = 0, sum = 0;
+  size_t              scan = 0, sort, sum = 0;
 
+  if (m < POLDER_TEAM_ROWS) {
+    if (!team) team = MembersSortWork(POLDER_TEAM_ROWS);
+    return team;
+  }
   (void)cub::DeviceScan::InclusiveSum(NULL, scan, leads, (PetscInt *)NULL, m);
   (void)cub::DeviceScan::InclusiveSum(NULL, sum, (PetscInt *)NULL, (PetscInt *)NULL, m + 2);
-  (void)cub::DeviceRadixSort::SortPairs(NULL, sort, (PetscInt *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, m);
+  sort = MembersSortWork(m);
   if (sum > scan) scan = sum;
   return sort > scan ? sort : scan;
 }
