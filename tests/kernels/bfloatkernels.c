@@ -257,6 +257,5 @@ int main(int argc, char **args)
   build: internal
 
   test:
-    load: no
 
 TEST*/

@@ -330,6 +330,5 @@ const DeviceTests DeviceProgram = {help, {TestBlocks}};
   test:
     suites: memcheck racecheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

@@ -314,13 +314,11 @@ const DeviceTests DeviceProgram = {
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck
     suffix: small
     requires: cuda
-    load: no
     args: -small
     output_file: output/deviceclasses_1.out
 

@@ -480,6 +480,5 @@ const DeviceTests DeviceProgram = {help, {TestKernels}};
   test:
     suites: memcheck racecheck
     requires: cuda
-    load: no
 
 TEST*/

@@ -125,6 +125,5 @@ const DeviceTests DeviceProgram = {help, {TestExcess}};
   test:
     suites: memcheck racecheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

@@ -393,6 +393,5 @@ const DeviceTests DeviceProgram = {
   test:
     suites: memcheck racecheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

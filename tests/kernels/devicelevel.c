@@ -587,13 +587,11 @@ const DeviceTests DeviceProgram = {
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/devicelevel_1.out
 

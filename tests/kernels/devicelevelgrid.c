@@ -301,13 +301,11 @@ const DeviceTests DeviceProgram = {help, {TestKernels}};
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/devicelevelgrid_1.out
 

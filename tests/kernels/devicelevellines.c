@@ -230,13 +230,11 @@ const DeviceTests DeviceProgram = {help, {TestLines}};
 
   test:
     requires: gpu
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/devicelevellines_1.out
 

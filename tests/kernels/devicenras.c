@@ -1,6 +1,7 @@
 static const char help[] = "Incomplete factors on the device against their host twins: patterns, factorisation, rounding, packing, solves, sweeps, sums.\n\n";
 
 #include "nraspatterns.h"
+#include <polder.h>
 
 /* A matrix and the blocks it is cut into. The cases that are named take the three ways of the solve: in shared memory, in global memory, a launch a level */
 typedef struct {
@@ -586,6 +587,5 @@ const DeviceTests DeviceProgram = {
   test:
     suites: memcheck racecheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

@@ -2,6 +2,7 @@ static const char help[] = "Levels of fill on the device: the searches against t
 
 #include "kernels/ilufill.h"
 #include "nraspatterns.h"
+#include <polder.h>
 
 typedef enum {
   STAR,   /* the grid with its 5 or 7 points */
@@ -310,13 +311,11 @@ const DeviceTests DeviceProgram = {
 
   test:
     requires: gpu
-    load: no
 
   test:
     suites: memcheck racecheck initcheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/devicenrasfill_1.out
 

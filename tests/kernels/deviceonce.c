@@ -155,6 +155,5 @@ const DeviceTests DeviceProgram = {
   test:
     suites: memcheck racecheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

@@ -508,13 +508,11 @@ const DeviceTests DeviceProgram = {help, {TestSizes}};
 
   test:
     requires: gpu
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/deviceouter_1.out
 

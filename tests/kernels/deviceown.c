@@ -167,6 +167,5 @@ const DeviceTests DeviceProgram = {help, {TestAll}};
   test:
     suites: memcheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

@@ -203,13 +203,11 @@ const DeviceTests DeviceProgram = {help, {TestPlanes}};
 
   test:
     requires: gpu
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/deviceplanes_1.out
 

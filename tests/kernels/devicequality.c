@@ -160,6 +160,5 @@ const DeviceTests DeviceProgram = {help, {TestQuality}};
   test:
     suites: memcheck racecheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

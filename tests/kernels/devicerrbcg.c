@@ -424,13 +424,11 @@ const DeviceTests DeviceProgram = {
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck
     suffix: small
     requires: cuda
-    load: no
     args: -small
     output_file: output/devicerrbcg_1.out
 

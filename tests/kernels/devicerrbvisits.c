@@ -142,13 +142,11 @@ const DeviceTests DeviceProgram = {
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: cuda
-    load: no
     args: -small
     output_file: output/devicerrbvisits_1.out
 

@@ -123,13 +123,11 @@ const DeviceTests DeviceProgram = {help, {TestSkew}};
 
   test:
     requires: gpu
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/deviceskew_1.out
 

@@ -354,7 +354,6 @@ const DeviceTests DeviceProgram = {help, {TestSizes}};
   test:
     suites: memcheck racecheck
     requires: cuda
-    load: no
     timeoutfactor: 3
 
 TEST*/

@@ -270,7 +270,6 @@ const DeviceTests DeviceProgram = {help, {TestSpace}};
 
   testset:
     requires: cuda
-    load: no
     args: -n 20 -deflation_grid 20,20,20 -device_type {{aijcusparse aijdia}}
     output_file: output/devicespace.out
     test:

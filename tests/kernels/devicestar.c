@@ -200,13 +200,11 @@ const DeviceTests DeviceProgram = {help, {TestStar}};
 
   test:
     requires: gpu
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/devicestar_1.out
 

@@ -295,13 +295,11 @@ const DeviceTests DeviceProgram = {
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck
     suffix: small
     requires: cuda
-    load: no
     args: -small
     output_file: output/devicestencil_1.out
 

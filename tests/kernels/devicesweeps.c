@@ -304,13 +304,11 @@ const DeviceTests DeviceProgram = {
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: gpu
-    load: no
     args: -small
     output_file: output/devicesweeps_1.out
 

@@ -94,7 +94,6 @@ int main(int argc, char **argv)
   build: internal
 
   test:
-    load: no
     suites: valgrind
 
 TEST*/

@@ -400,6 +400,5 @@ int main(int argc, char **argv)
 
    test:
      suites: valgrind
-     load: no
 
 TEST*/

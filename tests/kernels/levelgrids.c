@@ -3,6 +3,7 @@ static char help[] = "Host kernels of grid levels, which go by lines, against th
 #include "kernels/levelgrid.h"
 #include "kernels/levelgridrow.h"
 #include "core/compat.h"
+#include <polder.h>
 
 static unsigned long long state = 1;
 
@@ -237,6 +238,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(PetscMalloc1(1, &P));
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes); ++s) {
     for (int joins = 1; joins < 8; ++joins) {

@@ -3,6 +3,7 @@ static char
 
 #include "kernels/level.h"
 #include "core/compat.h"
+#include <polder.h>
 
 static unsigned long long state = 1;
 
@@ -97,6 +98,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes); ++s) {
     Level               L  = {0};
     PolderLevelTransfer to = {.grid = &L.grid};

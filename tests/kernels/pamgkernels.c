@@ -421,6 +421,5 @@ int main(int argc, char **args)
   build: internal
 
   test:
-    load: no
 
 TEST*/

@@ -440,6 +440,5 @@ int main(int argc, char **argv)
 
   test:
     suites: valgrind
-    load: no
 
 TEST*/

@@ -204,7 +204,6 @@ int main(int argc, char **argv)
   build: internal
 
   testset:
-    load: no
     nsize: {{1 3}}
     filter: sed -e "s|, relative residual.*$||"
     test:
@@ -224,7 +223,6 @@ int main(int argc, char **argv)
       filter: grep -v -e relative -e "^ "
 
   testset:
-    load: no
     nsize: {{1 3}}
     test:
       suffix: nan
@@ -237,7 +235,6 @@ int main(int argc, char **argv)
       fails: has an entry that is infinite or not a number
 
   testset:
-    load: no
     requires: gpu
     nsize: {{1 3}}
     args: -general -device -entries {{0 1}}

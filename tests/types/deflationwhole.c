@@ -5,6 +5,7 @@ static char help[] = "METIS parts of a matrix whose rows are in an order that ha
 #include "scattered.h"
 #include "deflation/deflationlabels.h"
 #include <petsc/private/matimpl.h>
+#include <polder.h>
 
 /* Rows are on any process, and the vectors, so the iterations, are those of one process */
 static PetscErrorCode TestIterations(void)
@@ -91,6 +92,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

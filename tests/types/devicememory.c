@@ -120,7 +120,6 @@ int main(int argc, char **argv)
    # On the emulated device only: to fill a real one would stop the tests beside this one.
    testset:
      requires: gpu !cuda
-     load: no
      leaks: what a function had allocated before the error
      args: -mat_type aijdia
      filter: grep errors

@@ -79,13 +79,11 @@ int main(int argc, char **argv)
   test:
     suites: valgrind
     requires: !gpu
-    load: no
 
   test:
     suites: memcheck
     suffix: device
     requires: gpu
-    load: no
     args: -device
     output_file: output/diaclassed_1.out
 

@@ -5,6 +5,7 @@ static char help[] = "Flops of the log events: every event that computes has the
 #include "pamgproblems.h"
 #include "runner.h"
 #include <petsc/private/pcimpl.h>
+#include <polder.h>
 
 /* What an event has counted, and how often it was */
 static PetscErrorCode Counted(const char name[], PetscLogDouble *flops, PetscInt *count)
@@ -236,6 +237,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

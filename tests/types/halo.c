@@ -118,7 +118,6 @@ int main(int argc, char **argv)
    build: internal
 
    testset:
-     load: no
      output_file: output/halo_1.out
      test:
        suffix: 1
@@ -135,7 +134,6 @@ int main(int argc, char **argv)
 
    test:
      suffix: empty_rank
-     load: no
      nsize: 4
      args: -n 3
      output_file: output/halo_empty_rank.out

@@ -3,6 +3,7 @@ static char help[] = "Matrices of Polder in device memory: values in coordinates
 
 #include "mat/dia.h"
 #include "matdevice/matdevice.h"
+#include <polder.h>
 
 #if defined(PETSC_HAVE_CUDA)
 
@@ -490,7 +491,6 @@ int main(int argc, char **argv)
 
    testset:
      requires: cuda
-     load: no
      args: -vec_type cuda -use_gpu_aware_mpi 0 -type {{aijdia aijicrs aijhec}}
      test:
        suites: memcheck

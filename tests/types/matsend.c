@@ -252,21 +252,18 @@ int main(int argc, char **argv)
 
    test:
      requires: gpu
-     load: no
      nsize: {{1 3}}
      args: -type {{aijdia aijicrs}} -threads {{1 3}}
 
    test:
      suffix: option
      requires: gpu
-     load: no
      args: -threads 0 -polder_threads 2
      output_file: output/matsend_1.out
 
    test:
      suffix: toomany
      requires: gpu
-     load: no
      args: -threads 0 -polder_threads 99
      fails: -polder_threads 99 is not between 1 and 16
 

@@ -5,6 +5,7 @@ static char help[] = "Every operation of PETSc that changes the values of an AIJ
 #include "matstate/matstate.h"
 #include "vecs.h"
 #include <petsc/private/matimpl.h>
+#include <polder.h>
 
 typedef struct {
   PetscObjectState state;
@@ -349,6 +350,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-only", only, sizeof(only), &one));
   PetscCall(PetscOptionsInsertString(NULL, "-dcg_ksp_type dcg -dcg_pc_type tns -dcg_deflation_space rank -pamg_ksp_type cg -pamg_pc_type pamg "

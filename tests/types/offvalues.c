@@ -4,6 +4,7 @@ static char
 
 #include "mat/csr.h"
 #include "copies.h"
+#include <polder.h>
 
 #define ROWS 600 /* of a process, each coupled to two before and two after */
 
@@ -112,6 +113,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(PolderDevicePresent(&device));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));

@@ -2,6 +2,7 @@ static char help[] = "Pairwise-aggregation multigrid: iterations, and identities
 
 #include "pamg/pamg.h"
 #include "runner.h"
+#include <polder.h>
 
 /* Are the levels on the device for matrices of the type asked for, when nothing speaks against it? */
 static PetscErrorCode OnDevice(Mat A, PetscBool *device)
@@ -235,6 +236,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

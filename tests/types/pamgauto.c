@@ -4,6 +4,7 @@ static char help[] = "The precision that pairwise-aggregation multigrid chooses:
 #include "pc/pamg/pamgimpl.h"
 #include "runner.h"
 #include <petsc/private/pcimpl.h>
+#include <polder.h>
 
 #define SGS       "-ksp_type cg -pc_type pamg -pc_pamg_smoother sgs -pc_pamg_pre 1 -pc_pamg_post 1 "
 #define CHEBYSHEV "-ksp_type cg -pc_type pamg -pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 "
@@ -237,6 +238,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

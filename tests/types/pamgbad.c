@@ -5,6 +5,7 @@ static char help[] = "Input that the pairwise-aggregation multigrid refuses, and
 #include "parts.h"
 #include <petsc/private/pcimpl.h>
 #include "message.h"
+#include <polder.h>
 
 typedef enum {
   /* refused */
@@ -260,6 +261,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(LookForParts());
   PetscCall(PetscOptionsHasName(NULL, NULL, "-warnings", &warnings));
   if (warnings) PetscCall(TestWarnings());

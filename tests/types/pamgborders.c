@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid on grids of which each proc
 #include "pc/pamg/pamgimpl.h"
 #include "runner.h"
 #include <petsc/private/pcimpl.h>
+#include <polder.h>
 
 #define CHEBYSHEV "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 "
 
@@ -253,6 +254,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

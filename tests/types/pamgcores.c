@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid where rows are eliminated, 
 #include "parts.h"
 #include "pamgchecks.h"
 #include "deflation/deflationspace.h"
+#include <polder.h>
 
 typedef enum {
   TREE,    /* no loops, weights over six decades */
@@ -309,6 +310,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(LookForParts());
   PetscCall(PetscOptionsHasName(NULL, NULL, "-flat", &flat));

@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid on families of graphs that 
 #include "graphs.h"
 #include "pamgchecks.h"
 #include "parts.h"
+#include <polder.h>
 
 typedef enum {
   TREE,      /* each row hangs on one close before it; a few loops */
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(LookForParts());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-eliminate", &eliminate, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));

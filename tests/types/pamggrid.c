@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid with levels that are grids:
 #include "pamggrids.h"
 #include "kernels/levelgridrow.h"
 #include "runner.h"
+#include <polder.h>
 
 #define VCYCLE    "-ksp_type cg -pc_type pamg "
 #define TWICE     "-pc_pamg_twice 2 " // as on a host with many rows: the same on a device
@@ -473,6 +474,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

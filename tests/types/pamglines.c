@@ -3,6 +3,7 @@ static char help[] = "Pairwise-aggregation multigrid where strong couplings lie 
 #include "graphs.h"
 #include "pamgchecks.h"
 #include "runner.h"
+#include <polder.h>
 
 #define SGS       "-pc_pamg_smoother sgs -pc_pamg_pre 1 -pc_pamg_post 1 "
 #define CHEBYSHEV "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 "
@@ -303,6 +304,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid for rows whose neighbours a
 #include "runner.h"
 #include "message.h"
 #include "scattered.h"
+#include <polder.h>
 
 /* Iterations are those of one process or few more, with rows that are moved and without */
 static PetscErrorCode TestIterations(void)
@@ -178,6 +179,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

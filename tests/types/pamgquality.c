@@ -9,6 +9,7 @@ static char
 #include "kernels/quality.h"
 #include <petsc/private/pcimpl.h>
 #include <petscblaslapack.h>
+#include <polder.h>
 
 typedef enum {
   TREE,     /* with a few loops, weights over six decades */
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(LookForParts());
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-quality", &quality, NULL));
   for (int problem = 0; problem < NPROBLEMS; ++problem) {

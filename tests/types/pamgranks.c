@@ -7,6 +7,7 @@ static char help[] = "Pairwise-aggregation multigrid whose levels are on the dev
 #include "pamgproblems.h"
 #include "runner.h"
 #include <petsc/private/pcimpl.h>
+#include <polder.h>
 
 /* The rows of A, all of them on the last processes when that is said, in a matrix of the type asked for, and in one that is on the host */
 static PetscErrorCode Redistribute(Mat A, PetscBool uneven, Mat *B, Mat *host)
@@ -390,6 +391,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

@@ -7,6 +7,7 @@ static char help[] = "Multigrid in single precision under conjugate gradients on
 #include "runner.h"
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
+#include <polder.h>
 
 /* The same preconditioner behind a shell, which offers nothing but applies, or as it is */
 typedef struct {
@@ -318,6 +319,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid for rows of a symmetric mat
 #include "kernels/rowscale.h"
 #include "pamgchecks.h"
 #include "runner.h"
+#include <polder.h>
 
 /* Factors of the rows over the decades, for cells of so many rows in each direction of the grid */
 typedef struct {
@@ -253,6 +254,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

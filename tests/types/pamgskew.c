@@ -5,6 +5,7 @@ static char
 #include "pamgchecks.h"
 #include "runner.h"
 #include "kernels/skew.h"
+#include <polder.h>
 
 #define ASITIS   "-pc_pamg_scale_rows no " // pamgscaled.c has the rows that are scaled
 #define RIGHT    "-pc_type pamg -ksp_pc_side right " ASITIS
@@ -390,6 +391,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

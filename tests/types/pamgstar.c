@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid for stencils that reach fur
 #include "kernels/star.h"
 #include "pamgchecks.h"
 #include "runner.h"
+#include <polder.h>
 
 typedef enum {
   SQUARES, /* bilinear elements, squares whose coefficients jump by 1e3 from block to block */
@@ -422,6 +423,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

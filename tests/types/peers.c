@@ -345,7 +345,6 @@ int main(int argc, char **argv)
 
    testset:
      requires: gpu
-     load: no
      output_file: output/peers_1.out
      test:
        suffix: 1
@@ -383,7 +382,6 @@ int main(int argc, char **argv)
    # NCCL: when it is requested, and when it is the first way that is possible
    testset:
      requires: emulated
-     load: no
      args: -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
      output_file: output/peers_1.out
      test:
@@ -419,7 +417,6 @@ int main(int argc, char **argv)
 
    testset:
      requires: emulated
-     load: no
      nsize: 3
      args: -polder_transport nccl
      test:
@@ -446,7 +443,6 @@ int main(int argc, char **argv)
 
    testset:
      requires: emulated
-     load: no
      test:
        suffix: missing
        nsize: 3

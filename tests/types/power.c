@@ -98,6 +98,5 @@ int main(int argc, char **argv)
   build: internal
 
   test:
-    load: no
 
 TEST*/

@@ -3,6 +3,7 @@ static char help[] = "Repeated red-black preconditioner against its definition, 
 #include <petscdmda.h>
 #include "rrb/rrb.h"
 #include "rrbproblems.h"
+#include <polder.h>
 
 /* Coefficients of M in the middle of Poisson's grid are F_(l+1)/2^l: edge, times 4: pivot */
 static PetscErrorCode TestPivots(void)
@@ -428,6 +429,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(CreateFirst(&first));
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(VecDestroy(&first));

@@ -150,6 +150,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PETSC_STDERR = fopen("/dev/null", "w"); // the warnings of set-ups that fail
   for (int bad = 0; bad < NBAD; ++bad) {
     char failed[64] = "";

@@ -3,6 +3,7 @@ static char help[] = "CG on the first Schur complement: the complement itself, p
 #include "core/device.h"
 #include "rrbcg/rrbcg.h"
 #include "rrbproblems.h"
+#include <polder.h>
 
 const PetscInt Grids[NGRID][2] = {
   {7,  7 },
@@ -209,6 +210,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PolderDeviceFinalize());
   PetscCall(PetscFinalize());

@@ -1,6 +1,7 @@
 static char help[] = "The repeated red-black preconditioner on several processes against itself on one.\n\n";
 
 #include "rrbranks/rrbranks.h"
+#include <polder.h>
 
 /* The grid is given where neither the DMDA nor the diagonals show it */
 static PetscErrorCode CreateRanksPC(Mat A, const Problem *p, PetscInt levels, PetscReal omega, PetscReal latency, PC *pc)
@@ -276,6 +277,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

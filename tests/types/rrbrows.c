@@ -3,6 +3,7 @@ static char help[] = "Rows of a grid that read the coefficients of equal rows: w
 
 #include "rrb/rrb.h"
 #include "rrbproblems.h"
+#include <polder.h>
 
 /* Rows of the first grid on this process, and those of them that read the coefficients of others */
 static void CountShared(PC pc, PetscInt count[2])
@@ -133,6 +134,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

@@ -143,6 +143,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   for (int nine = 0; nine < 2; ++nine) {
     const Problem p = {nine ? RANDOM9 : RANDOM5, 331, 200, 0};
 

@@ -240,6 +240,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(VecCreate(PETSC_COMM_WORLD, &first));
   PetscCall(VecSetSizes(first, PETSC_DECIDE, 100));
   PetscCall(VecSetFromOptions(first));

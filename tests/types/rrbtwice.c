@@ -2,6 +2,7 @@ static char help[] = "Second visits of grids by the repeated red-black precondit
 
 #include "rrb/rrb.h"
 #include "rrbproblems.h"
+#include <polder.h>
 
 static PetscErrorCode CreateTwice(Mat A, PetscInt levels, PetscInt first, PC *pc)
 {
@@ -300,6 +301,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;

@@ -4,6 +4,7 @@ static char help[] = "Truncated Neumann series preconditioner against its formul
 #include "tns/problem.h"
 #include "vecs.h"
 #include "message.h"
+#include <polder.h>
 
 static PetscErrorCode TestFormula(Problem p)
 {
@@ -408,6 +409,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bad", &bad, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-single", &single, NULL));

@@ -358,7 +358,6 @@ int main(int argc, char **argv)
 
   testset:
     requires: cuda
-    load: no
     args: -mat_vec_type cuda -use_gpu_aware_mpi 0
     output_file: output/tnsdevice.out
     test:
@@ -379,7 +378,6 @@ int main(int argc, char **argv)
 
   testset:
     requires: emulated
-    load: no
     output_file: output/tnsdevice.out
     test:
       suffix: emulated
