@@ -2,6 +2,7 @@
 #include "cg.cuh"
 #include "pack.cuh"
 #include "peers.cuh"
+#include "module.cuh"
 
 /* Where z comes from */
 enum CGSource {
@@ -294,3 +295,5 @@ int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *st
   if (n) PolderLaunchEarly(PolderCGRemoveMeanKernel, PolderCGBlocks(n, 1), POLDER_BLOCK, stream, n, r, state);
   return cudaGetLastError();
 }
+
+POLDER_MODULE(CG)

@@ -1,5 +1,6 @@
 /* The dense coarse matrix E of a deflation space: scaling, condition and residual. Matrices are n by n in ld by ld arrays, ld a multiple of POLDER_SWEEP. */
 #include "foreach.cuh"
+#include "module.cuh"
 #include "kernels/coarse.h"
 #include <cublas_v2.h>
 #include <cusolverDn.h>
@@ -367,3 +368,5 @@ int PolderLUInverse_CUDA(PolderDense A, PetscReal tol, PetscScalar rows[], Petsc
   return PolderForEntries(n, ld, stream,
                           [=] __device__(PetscInt i, PetscInt j, size_t k) { X[k] = rows[i] != 0 && rows[j] != 0 ? X[k] * cols[i] * rows[j] : 0; });
 }
+
+POLDER_MODULE(Coarse)

@@ -3,6 +3,7 @@
   NB; only the lower triangle is updated. Tensor cores multiply tiles.
 */
 #include "tiles.cuh"
+#include "module.cuh"
 #include "kernels/coarse.h"
 #include <cfloat>
 #include <cuda_pipeline.h>
@@ -377,3 +378,5 @@ int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], P
   PolderLaunchEarly(PolderSweepFinishKernel, dim3(ld / 32, ld / 32), dim3(32, 8), stream, A.n, ld, scale, A.a);
   return cudaGetLastError();
 }
+
+POLDER_MODULE(CoarseInverse)

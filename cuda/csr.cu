@@ -156,22 +156,3 @@ int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt first[], const Pe
   if (nz) PolderCooTakeKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, n, first, skip, v, insert, aa);
   return cudaGetLastError();
 }
-
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderMarkedListKernel(PetscInt n, const char *__restrict__ mark, PetscInt most, PetscInt *__restrict__ list, PetscInt *count)
-{
-  const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
-
-  if (k < n && mark[k]) {
-    using Unsigned    = typename std::conditional<sizeof(PetscInt) == 8, unsigned long long, unsigned int>::type;
-    const PetscInt at = (PetscInt)atomicAdd((Unsigned *)count, (Unsigned)1);
-
-    if (at < most) list[at] = (PetscInt)k;
-  }
-}
-
-int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream)
-{
-  if (n) PolderMarkedListKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, mark, most, list, count);
-  return cudaGetLastError();
-}

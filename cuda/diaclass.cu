@@ -1,6 +1,7 @@
 /* Classes of equal rows of a stencil: one thread a row. The lanes of a warp whose rows are equal look for their class together. */
 #include "index.cuh"
 #include "stencil.cuh"
+#include "module.cuh"
 #include "kernels/diaclassrow.h"
 
 /* Rows without a place that a warp counts at a time */
@@ -140,3 +141,5 @@ PetscBool PolderDiaClassesServe_CUDA(const PolderDiaStencil *S)
 
   return (PetscBool)(DiaFindGrid(S->m, S->m, S->nd, S->off, (const float *const *)S->val, &G, &half) > 0);
 }
+
+POLDER_MODULE(DiaClass)

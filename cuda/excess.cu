@@ -1,6 +1,7 @@
 /* The excess of the rows of a hierarchy, and the diagonal of its coarse rows computed from it, as on the host (src/kernels/excess.c). */
 #include "kernels/excess.h"
 #include "foreach.cuh"
+#include "module.cuh"
 #include "kernels/excessrow.h"
 
 /* Up to so many rows a warp takes one, as there is room for all of them; more rows are taken by a part of a warp each */
@@ -68,3 +69,5 @@ int PolderExcessDiagonal_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj
     if (at >= 0) PolderExcessMend(i, part, excess, size, aa + at);
   });
 }
+
+POLDER_MODULE(Excess)

@@ -6,6 +6,7 @@
 #include "foreach.cuh"
 #include "index.cuh"
 #include "team.cuh"
+#include "module.cuh"
 #include "kernels/levelrow.h"
 #include "kernels/pairrow.h"
 #include "kernels/galerkin.h"
@@ -559,3 +560,5 @@ int PolderRowsKeys_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], Pe
     if (i == n - 1) *count = ai[n];
   });
 }
+
+POLDER_MODULE(Galerkin)

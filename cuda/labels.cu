@@ -1,6 +1,7 @@
 /* Labels of a deflation space: classes of a level set, boxes of a grid, numbering of the keys that occur, tiny regions, detection of a grid. */
 #include "foreach.cuh"
 #include "index.cuh"
+#include "module.cuh"
 #include "kernels/labelrow.h"
 #include "kernels/labels.h"
 #include <cub/device/device_radix_sort.cuh>
@@ -343,3 +344,5 @@ int PolderStencilCheck_CUDA(PetscInt m, PetscInt first, const PetscInt ai[], con
     }
   });
 }
+
+POLDER_MODULE(Labels)

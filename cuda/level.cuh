@@ -355,9 +355,18 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
-template <class V, class E, class Do>
+/* Which matrices LevelDoEntries() is for: all, those with 5 or 7 diagonals, or all others */
+enum LevelKind {
+  LEVEL_ALL,
+  LEVEL_5 = 5,
+  LEVEL_7 = 7,
+  LEVEL_OTHERS
+};
+
+template <LevelKind KIND, class V, class E, class Do>
 static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
 {
+  constexpr bool five = KIND == LEVEL_ALL || KIND == LEVEL_5, seven = KIND == LEVEL_ALL || KIND == LEVEL_7, others = KIND == LEVEL_ALL || KIND == LEVEL_OTHERS;
   LevelDia<V, E> D;
   bool           half = M->nd % 2 == 1 && M->main == M->nd / 2;
 
@@ -376,33 +385,30 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
   D.code    = M->code;
   D.classes = M->classes;
   D.inverse = (const V *)M->dinv;
-  switch (M->nd) {
-  case 3:
-    act(LevelDiagonals<3, V, E>{D});
-    break;
-  case 5:
-    act(LevelDiagonals<5, V, E>{D});
-    break;
-  case 7:
-    act(LevelDiagonals<7, V, E>{D});
-    break;
-  default:
-    act(LevelDiagonals<0, V, E>{D});
+  if (M->nd == 5) {
+    if constexpr (five) act(LevelDiagonals<5, V, E>{D});
+  } else if (M->nd == 7) {
+    if constexpr (seven) act(LevelDiagonals<7, V, E>{D});
+  } else if constexpr (others) {
+    if (M->nd == 3) act(LevelDiagonals<3, V, E>{D});
+    else act(LevelDiagonals<0, V, E>{D});
   }
   return (int)cudaGetLastError();
 }
 
-template <class V, class E, class Do>
+template <LevelKind KIND, class V, class E, class Do>
 static int LevelDoEntries(const PolderLevelMatrix *M, Do act)
 {
-  const PetscInt mean = M->n ? M->nz / M->n : 0;
-  const E       *aa   = (const E *)M->aa;
+  if (M->nd) return LevelDiaDo<KIND, V, E>(M, act);
+  if constexpr (KIND == LEVEL_ALL || KIND == LEVEL_OTHERS) {
+    const PetscInt mean = M->n ? M->nz / M->n : 0;
+    const E       *aa   = (const E *)M->aa;
 
-  if (M->nd) return LevelDiaDo<V, E>(M, act);
-  if (mean <= 8) act(LevelRows<1, V, E>{M->n, M->ai, M->aj, aa});
-  else if (mean <= 24) act(LevelRows<4, V, E>{M->n, M->ai, M->aj, aa});
-  else if (mean <= 64) act(LevelRows<16, V, E>{M->n, M->ai, M->aj, aa});
-  else act(LevelRows<32, V, E>{M->n, M->ai, M->aj, aa});
+    if (mean <= 8) act(LevelRows<1, V, E>{M->n, M->ai, M->aj, aa});
+    else if (mean <= 24) act(LevelRows<4, V, E>{M->n, M->ai, M->aj, aa});
+    else if (mean <= 64) act(LevelRows<16, V, E>{M->n, M->ai, M->aj, aa});
+    else act(LevelRows<32, V, E>{M->n, M->ai, M->aj, aa});
+  }
   return (int)cudaGetLastError();
 }
 
@@ -411,9 +417,9 @@ template <class V, class Do>
 static int LevelDo(const PolderLevelMatrix *M, Do act)
 {
   if constexpr (LevelSums<V>) {
-    if (M->bfloat) return LevelDoEntries<V, PolderBfloat>(M, act);
+    if (M->bfloat) return LevelDoEntries<LEVEL_ALL, V, PolderBfloat>(M, act);
   }
-  return LevelDoEntries<V, V>(M, act);
+  return LevelDoEntries<LEVEL_ALL, V, V>(M, act);
 }
 
 /* May a stencil, half of which is stored, be taken N rows at a time? Not with 5 points if that leaves half of the threads or more without rows of the line */
@@ -502,6 +508,18 @@ static void LevelRowsLaunch(const M &A, const X &x, const Out &out, const LevelR
   if (Out::SUMS) blocks = PetscMax(1, PetscMin(blocks, LEVEL_BLOCKS));
   if (blocks) PolderLaunchEarly(PolderLevelRowsKernel<M, X, Out>, blocks, POLDER_BLOCK, run.stream, A, x, out, run.sending, (PolderReduceScratch *)run.work);
 }
+
+/*
+  The steps on a level with a matrix of this kind, vectors of type V and entries of type E (levelsteps.cuh). The driver loads all kernels of a file before the
+  first of them, so the kinds that are used most have files of their own
+*/
+template <LevelKind KIND, class V, class E>
+struct LevelSteps {
+  static int jacobi(const PolderLevelMatrix *, const PolderLevelStep *, const void *b, const void *x, void *y, const LevelRun &);
+  static int colour(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const void *b, void *x, cudaStream_t);
+  static int residual(const PolderLevelMatrix *, const void *b, const void *x, void *r, const PolderAggregates *, void *bc, const PolderExchange *sends,
+                      cudaStream_t);
+};
 
 /* Calls f on the numbers 0 .. n, one for each thread */
 template <class F>

@@ -1,6 +1,7 @@
 /* Set-up of levels that are grids, one thread a cell. Counters are integers and the order of each sum is fixed, so results do not depend on that of threads. */
 #include "count.cuh"
 #include "foreach.cuh"
+#include "module.cuh"
 #include "kernels/levelgridrow.h"
 
 /* Where the entries of a level are: in compressed rows, or by diagonals in double precision, single precision or bfloat16 */
@@ -296,3 +297,5 @@ int PolderLevelGridPlaces_CUDA(const PolderLevelGrid *grid, PetscInt64 place[], 
 {
   return LevelGridEach<true>(grid, stream, [=] __device__(const PolderLevelGrid &, PetscInt c, const PetscInt at[3]) { place[c] = PolderLevelGridPlace(at); });
 }
+
+POLDER_MODULE(LevelGrid)

@@ -1,5 +1,6 @@
 /* Compressed rows from rows packed by diagonals. */
 #include "foreach.cuh"
+#include "module.cuh"
 #include "kernels/packedrow.h"
 
 int PolderUnpackCounts_CUDA(const PolderPacked *packing, const void *packed, PetscInt ai[], PolderStream stream)
@@ -15,3 +16,5 @@ int PolderUnpackRows_CUDA(const PolderPacked *packing, const void *packed, const
 
   return PolderForEach(P.m, stream, [=] __device__(PetscInt i) { PolderUnpackRow(&P, packed, i, ai[i], aj, aa); });
 }
+
+POLDER_MODULE(Packed)

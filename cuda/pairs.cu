@@ -6,6 +6,7 @@
 #include "foreach.cuh"
 #include "index.cuh"
 #include "team.cuh"
+#include "module.cuh"
 #include "kernels/pairrow.h"
 #include "kernels/pairs.h"
 #include <cooperative_groups.h>
@@ -234,24 +235,6 @@ struct PairsAlign {
 int PolderPairsAlign_CUDA(const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream)
 {
   return PairsEachRow(A->n, stream, PairsAlign{*A, *rule, count, mate, next});
-}
-
-int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[],
-                           PetscInt *bad, PolderStream stream)
-{
-  const PetscInt one = near[0], line = near[1], plane = near[2];
-
-  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
-    const PetscInt   stride[3]  = {one, line, plane};
-    const PetscInt64 p          = PolderPairPlaceOf(i + shift, stride);
-    const int        closed     = PolderPairClosed(p, stride);
-    int              directions = 0;
-
-    place[i] = p;
-    if (stencil && closed == POLDER_PAIR_ASTRAY) return;
-    for (PetscInt k = ai[i], end = ai[i + 1]; k < end; ++k) directions |= PolderPairHeading(aj[k] - i, stride);
-    if (directions & closed) *bad = 1;
-  });
 }
 
 int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3],
@@ -487,3 +470,5 @@ int PolderMembers_CUDA(const PolderAggregates *P, PetscInt *const scratch[2], vo
     if (at && k < m) at[row[k]] = k;
   });
 }
+
+POLDER_MODULE(Pairs)

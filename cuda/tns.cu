@@ -1,6 +1,7 @@
 /* Triangular sweeps of the truncated Neumann series: V is the type of the entries of the matrix and of the inverse diagonal, double or float. */
 #include "cg.cuh"
 #include "stencil.cuh"
+#include "module.cuh"
 #include "kernels/tns.h"
 
 /* Diagonals of one launch */
@@ -550,3 +551,5 @@ int PolderTriDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[],
   if (m) PolderTriDiagonalKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, diag, bad);
   return (int)cudaGetLastError();
 }
+
+POLDER_MODULE(TNS)

@@ -1,5 +1,6 @@
 /* Vector kernels of conjugate gradients. */
 #include "foreach.cuh"
+#include "module.cuh"
 #include "kernels/vec.h"
 
 size_t PolderReduceWork_CUDA(void)
@@ -160,3 +161,5 @@ int PolderSend_CUDA(int words, const void *from, void *to, volatile PetscReal *a
   PolderSendKernel<<<1, 32, 0, stream>>>(words, (const int *)from, (volatile int *)to, arrived);
   return cudaGetLastError();
 }
+
+POLDER_MODULE(Vec)

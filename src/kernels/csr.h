@@ -42,5 +42,3 @@ POLDER_LAUNCHER int PolderGather_CUDA(PetscInt n, const PetscInt index[], const 
 PETSC_INTERN void   PolderGatherJoined_Host(PetscInt n, const PetscInt index[], PetscInt m, const PetscScalar x[], const PetscScalar z[], PetscScalar y[]);
 POLDER_LAUNCHER int PolderGatherJoined_CUDA(PetscInt n, const PetscInt index[], PetscInt m, const PetscScalar x[], const PetscScalar z[], PetscScalar y[],
                                             PolderStream stream);
-/* list[] <- the indices k < n with mark[k] != 0, in any order, at most `most` of them; *count, zeroed by the caller, becomes their total number */
-POLDER_LAUNCHER int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream);

@@ -54,6 +54,8 @@ POLDER_LAUNCHER int PolderDiaOwnRows_CUDA(const PolderDia *D, PetscScalar *const
                                           PetscInt start, PolderStream stream);
 /* seen[j - i + m] = 1 for each entry (i, j); seen[] has m + n bytes and is zero before */
 POLDER_LAUNCHER int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream);
+/* list[] <- the indices k < n with mark[k] != 0, in any order, at most `most` of them; *count, zeroed by the caller, becomes their total number */
+POLDER_LAUNCHER int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream);
 /* s = v. Failure (host: returns FALSE, device: sets *bad): a finite value is too large for single precision */
 PETSC_INTERN PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[]);
 POLDER_LAUNCHER int    PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, PolderStream stream);

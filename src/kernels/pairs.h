@@ -1,7 +1,6 @@
 /*
-  Pairs of rows of A. mate[i] = j and mate[j] = i form a pair; mate[i] = i is single; other values are POLDER_PAIR_FREE and
-  POLDER_PAIR_LONE. Device: counts, near[] (except in PolderPairsPlaces_CUDA()) and
-  bad are in device memory, and the caller zeroes *bad.
+  Pairs of rows of A. mate[i] = j and mate[j] = i form a pair; mate[i] = i is single; other values are POLDER_PAIR_FREE and POLDER_PAIR_LONE. Device: counts
+  are in device memory.
 */
 #pragma once
 
@@ -14,14 +13,6 @@ PETSC_INTERN void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const
 PETSC_INTERN void   PolderPairsPropose_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
 POLDER_LAUNCHER int PolderPairsPropose_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[],
                                             PolderStream stream);
-/*
-  place[i] <- grid point of row shift + i in a grid with the strides near[] of PolderStencilStrides_Host(); sets *bad when an entry does not join neighbours.
-  stencil: all entries are at distances that neighbours of this grid can have, so that only rows where lines and planes end are looked at
-*/
-PETSC_INTERN void   PolderPairsPlaces_Host(PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3],
-                                           PetscInt64 place[], PetscInt *bad);
-POLDER_LAUNCHER int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3],
-                                           PetscInt64 place[], PetscInt *bad, PolderStream stream);
 /* On a grid: count[d] <- number of proposals along direction d, over all rows, none of them paired yet */
 PETSC_INTERN void   PolderPairsDirections_Host(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3]);
 POLDER_LAUNCHER int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream);

@@ -3,6 +3,7 @@
 #include "kernels/colours.h"
 #include "kernels/galerkin.h"
 #include "kernels/pairs.h"
+#include "kernels/places.h"
 #include "kernels/quality.h"
 
 PolderEmulate(PolderPairsPropose,
@@ -19,7 +20,7 @@ PolderEmulate(PolderPairsDirections, (PetscInt m, const PolderPairRule *rule, co
 PolderEmulate(PolderPairsAlign,
               (const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream), A, rule,
               count, mate, next);
-PolderEmulate(PolderPairsPlaces,
+PolderEmulate(PolderGridPlaces,
               (PetscInt m, PetscInt shift, PetscBool stencil, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[],
                PetscInt *bad, PolderStream stream),
               m, shift, stencil, ai, aj, near, place, bad);

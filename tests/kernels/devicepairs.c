@@ -6,6 +6,7 @@ static const char
 #include "kernels/galerkin.h"
 #include "kernels/labels.h"
 #include "kernels/pairs.h"
+#include "kernels/places.h"
 
 /* A symmetric matrix on the host and on the device */
 typedef struct {
@@ -468,10 +469,10 @@ static PetscErrorCode TestPlaces(const Rows *A, PetscInt64 *place[2], PolderStre
     PetscInt ends = 0;
 
     near[3] = 0;
-    PolderPairsPlaces_Host(A->n, shift, PETSC_TRUE, A->i, A->j, near, place[0], &ends);
+    PolderGridPlaces_Host(A->n, shift, PETSC_TRUE, A->i, A->j, near, place[0], &ends);
     PetscCall(PolderDeviceFromHost(there, &zero, sizeof(zero)));
-    PolderPairsPlaces_Host(A->n, shift, PETSC_FALSE, A->i, A->j, near, place[0], &near[3]);
-    PolderLaunch(PolderPairsPlaces_CUDA(A->n, shift, (PetscBool)(shift > 0), A->di, A->dj, near, place[1], there, stream));
+    PolderGridPlaces_Host(A->n, shift, PETSC_FALSE, A->i, A->j, near, place[0], &near[3]);
+    PolderLaunch(PolderGridPlaces_CUDA(A->n, shift, (PetscBool)(shift > 0), A->di, A->dj, near, place[1], there, stream));
     PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
     PetscCall(PolderDeviceToHost(copy, place[1], sizeof(*copy) * (size_t)A->n));
     *wrong += bad != near[3];
@@ -561,13 +562,11 @@ const DeviceTests DeviceProgram = {help, {TestGraphs}};
 
   test:
     requires: cuda
-    load: no
 
   test:
     suites: memcheck racecheck
     suffix: small
     requires: cuda
-    load: no
     args: -small
     output_file: output/devicepairs_1.out
 

@@ -4,6 +4,7 @@ static const char help
 #include "banded.h"
 #include "devicetest.h"
 #include "kernels/csr.h"
+#include "kernels/dia.h"
 #include "kernels/splitrows.h"
 
 static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
@@ -436,6 +437,5 @@ const DeviceTests DeviceProgram = {
   test:
     suites: memcheck racecheck initcheck
     requires: cuda
-    load: no
 
 TEST*/

@@ -5,6 +5,7 @@
 #include "kernels/level.h"
 #include "kernels/levelgridrow.h"
 #include "kernels/pairs.h"
+#include "kernels/places.h"
 
 /* A direction is weak in a row when its couplings are below this part of the strongest one */
 #define PAMG_GRID_WEAK 0.25
@@ -107,7 +108,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
       PetscInt       bad   = 0;
 
       PetscCall(PolderPlacePut(pamg->place, 1, &bad, there));
-      PolderRun(pamg->place, PolderPairsPlaces, n, first, stencil, csr->ai, csr->aj, near, place, there);
+      PolderRun(pamg->place, PolderGridPlaces, n, first, stencil, csr->ai, csr->aj, near, place, there);
       PetscCall(PolderPlaceTake(pamg->place, 1, there, &bad));
       found = bad ? PETSC_FALSE : PETSC_TRUE;
       if (found) PamgPlaceGrid(n, first, near, &L->grid);
