@@ -319,7 +319,7 @@ static PetscErrorCode PolderCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   PetscCall(PolderCGFirstResidual_Private(ksp, r));
   PetscCall(PolderCGProject(ksp, r)); // r <- P (b - A x)
   PetscCall(PolderVecNormBegin(r));
-  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &cg->bnorm)); // while a device makes r
+  PetscCall(PolderVecNormKept(ksp->vec_rhs, &cg->bnorm)); // while a device makes r
   PetscCall(PolderVecNormEnd(r, &rnorm));
   if (PolderCGRelativeToGuess_Private(ksp)) {
     PetscCall(PolderCGTestGuess_Private(ksp, r, z));

@@ -124,6 +124,12 @@ PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeviceBegin(void)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceInUse(PetscBool *use)
 {
   PetscFunctionBegin;

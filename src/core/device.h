@@ -67,6 +67,8 @@ PETSC_INTERN PetscErrorCode PolderDevicePresent(PetscBool *);
 PETSC_INTERN PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *);
 /* Does the program use a GPU already, because it has made a CUDA vector for example? PETSC_FALSE without CUDA and on a machine without a GPU */
 PETSC_INTERN PetscErrorCode PolderDeviceInUse(PetscBool *);
+/* Begins in a thread what takes a device long the first time, unless that is done or the program uses none. Matrices that may multiply there call it */
+PETSC_INTERN PetscErrorCode PolderDeviceBegin(void);
 /* Is v a CUDA vector whose operations run on the device? PETSC_FALSE without CUDA */
 PETSC_INTERN PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *);
 /* Tells PETSc where the values of a matrix are; without CUDA it does nothing */
@@ -91,6 +93,8 @@ PETSC_INTERN PetscErrorCode PolderVecCombine(Vec y, PetscScalar own, PetscInt n,
 /* If v is on the device, its inner products, norms and linear combinations, and those of its duplicates, become ours, near the bandwidth of the memory */
 PETSC_INTERN PetscErrorCode PolderVecTakeOperations(Vec v);
 PETSC_INTERN PetscErrorCode PolderVecOperationsFinalize(void);
+/* VecNorm(), whose result v keeps, by our kernel if v is on the device. Collective */
+PETSC_INTERN PetscErrorCode PolderVecNormKept(Vec v, PetscReal *norm);
 /* ||v||, infinity when it is NaN; unlike VecNorm() it does not synchronise with the device. Collective */
 PETSC_INTERN PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm);
 /* The same in two parts, between which other work can be launched; only one norm at a time */
@@ -138,6 +142,9 @@ typedef struct {
   PetscInt threads;
 } PolderStreamLimits;
 PETSC_INTERN PolderStreamLimits PolderDeviceLimits;
+/* Threads of this process for such work: -polder_threads, or as many as its processors, or its share of those of the node where all processes may run on all
+   of them */
+PETSC_INTERN PetscErrorCode PolderDeviceThreads(size_t *);
 /* Copies an array to device memory; ptr is the address of a pointer, as for PolderDeviceMalloc() */
 static inline PetscErrorCode PolderDeviceUpload(size_t bytes, const void *from, void *ptr)
 {

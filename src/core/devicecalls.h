@@ -19,6 +19,8 @@ PETSC_INTERN PetscErrorCode PolderDeviceCallLock(size_t bytes, void *ptr);
 PETSC_INTERN PetscErrorCode PolderDeviceCallUnlock(void *ptr);
 /* Send begins a copy out of a buffer of page-locked memory, in the order of the stream; Arrive waits until the last copy out of that buffer is complete */
 #define POLDER_DEVICE_BUFFERS 32
+/* Bytes of these buffers for so many threads */
+PETSC_INTERN size_t         PolderDeviceBuffersBytes(size_t threads);
 PETSC_INTERN PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallArrive(int buffer);
 PETSC_INTERN PetscErrorCode PolderDeviceCallFinalize(void);

@@ -5,18 +5,13 @@
 #include <petsclog.h>
 
 #if defined(POLDER_HAVE_CUDA)
-  #include <petscdevice_cuda.h>
+  #include "devicecuda.h"
   #include <petscdm.h>
   #include <petsctime.h>
   #include <petsc/private/matimpl.h>
   #include <petsc/private/petscimpl.h> // use_gpu_aware_mpi
 
-static cudaMemPool_t PolderPool = NULL;
-static void         *PolderWork = NULL;
-  /* Free list of shared memory, in blocks of at least this many bytes; each free block begins with the address of the next one. Pinning memory takes longer
-     than solving a small system */
-  #define POLDER_SHARED_BYTES 8192
-static void *PolderShared = NULL;
+static void *PolderWork = NULL;
 /* Shared memory in which the host waits for data: a real that signals arrival, followed by the data */
 static PetscReal *PolderMailHost = NULL, *PolderMailDevice;
 /* Recorded behind the last copy out of each buffer */
@@ -164,6 +159,7 @@ PetscErrorCode PolderVecCreate(MPI_Comm comm, PetscLayout layout, VecType type, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PolderDeviceBegin());
   PetscCall(PetscLayoutSetUp(layout));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscStrcmp(type, VECMPICUDA, &mpi));
@@ -315,24 +311,6 @@ PetscErrorCode PolderDeviceJoin(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The memory pool of the library, which never returns freed memory to the driver by itself */
-static PetscErrorCode PolderDeviceGetPool_Private(cudaMemPool_t *pool)
-{
-  struct cudaMemPoolProps props = {0};
-  unsigned long long      keep  = ~0ull;
-
-  PetscFunctionBegin;
-  if (!PolderPool) {
-    props.allocType     = cudaMemAllocationTypePinned;
-    props.location.type = cudaMemLocationTypeDevice;
-    PolderLaunch(cudaGetDevice(&props.location.id));
-    PolderLaunch(cudaMemPoolCreate(&PolderPool, &props));
-    PolderLaunch(cudaMemPoolSetAttribute(PolderPool, cudaMemPoolAttrReleaseThreshold, &keep));
-  }
-  *pool = PolderPool;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Receives a few numbers through pinned memory; a copy to pageable memory and the wait for it take three times as long */
 static PetscErrorCode PolderDeviceReceive_Private(void *to, const void *from, size_t bytes, PolderStream stream)
 {
@@ -348,54 +326,6 @@ static PetscErrorCode PolderDeviceReceive_Private(void *to, const void *from, si
   mail = (const volatile int *)(PolderMailHost + 1);
   for (size_t k = 0; k < bytes / 4; ++k) words[k] = mail[k];
   PetscCall(PetscMemcpy(to, words, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
-{
-  PolderStream  stream;
-  cudaMemPool_t pool;
-  cudaError_t   err;
-  size_t        available = 0, total = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetPool_Private(&pool));
-  err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
-  if (err == cudaErrorMemoryAllocation) { // retries after releasing the unused memory of the pool
-    (void)cudaGetLastError();
-    PolderLaunch(cudaStreamSynchronize(stream));
-    PolderLaunch(cudaMemPoolTrimTo(pool, 0));
-    err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
-  }
-  if (err == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    *(void **)ptr = NULL;
-    (void)cudaMemGetInfo(&available, &total);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The GPU has no room for %zu bytes (%zu of its %zu are free): use a smaller problem, more GPUs, or CPU types",
-            bytes, available, total);
-  }
-  PolderLaunch(err);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceCallFree(void *there)
-{
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(cudaFreeAsync(there, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceCallZero(void *there, size_t bytes)
-{
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(cudaMemsetAsync(there, 0, bytes, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -434,24 +364,6 @@ PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeviceCallLock(size_t bytes, void *ptr)
-{
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream)); // initialises the device
-  if (cudaHostAlloc((void **)ptr, bytes, cudaHostAllocPortable) != cudaSuccess) *(void **)ptr = NULL;
-  (void)cudaGetLastError();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceCallUnlock(void *ptr)
-{
-  PetscFunctionBegin;
-  PolderLaunch(cudaFreeHost(ptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes)
 {
   PolderStream stream;
@@ -468,31 +380,6 @@ PetscErrorCode PolderDeviceCallArrive(int buffer)
 {
   PetscFunctionBegin;
   PolderLaunch(cudaEventSynchronize(PolderSent[buffer]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
-{
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream)); // initialises the device
-  if (PolderShared && bytes <= POLDER_SHARED_BYTES) {
-    *(void **)host = PolderShared;
-    PolderShared   = *(void **)PolderShared;
-  } else PolderLaunch(cudaHostAlloc((void **)host, PetscMax(bytes, POLDER_SHARED_BYTES), cudaHostAllocMapped | cudaHostAllocPortable));
-  PolderLaunch(cudaHostGetDevicePointer((void **)device, *(void **)host, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceFreeShared(void *host)
-{
-  PetscFunctionBegin;
-  if (!*(void **)host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceSynchronize()); // no kernel writes to it any more
-  **(void ***)host = PolderShared;
-  PolderShared     = *(void **)host;
-  *(void **)host   = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -572,13 +459,8 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
 PetscErrorCode PolderDeviceCallFinalize(void)
 {
   PetscFunctionBegin;
+  PetscCall(PolderCudaBeginFinalize());
   if (PolderMailHost) PetscCall(PolderDeviceFreeShared(&PolderMailHost));
-  while (PolderShared) {
-    void *next = *(void **)PolderShared;
-
-    PolderLaunch(cudaFreeHost(PolderShared));
-    PolderShared = next;
-  }
   for (int b = 0; b < POLDER_DEVICE_BUFFERS; ++b) {
     if (PolderSent[b]) PolderLaunch(cudaEventDestroy(PolderSent[b]));
     PolderSent[b] = NULL;
@@ -592,8 +474,7 @@ PetscErrorCode PolderDeviceCallFinalize(void)
   }
   PolderSecond = NULL;
   PetscCall(PolderDeviceFree(&PolderWork));
-  if (PolderPool) PolderLaunch(cudaMemPoolDestroy(PolderPool));
-  PolderPool = NULL;
+  PetscCall(PolderCudaMemoryFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

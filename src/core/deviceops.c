@@ -133,6 +133,20 @@ static PetscErrorCode VecNorm_Polder(Vec v, NormType type, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* cuBLAS, which PETSc's function calls, takes longer to begin than a small system to solve */
+PetscErrorCode PolderVecNormKept(Vec v, PetscReal *norm)
+{
+  PetscBool device;
+  PetscErrorCode (*own)(Vec, NormType, PetscReal *) = v->ops->norm;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(v, &device));
+  if (device) v->ops->norm = VecNorm_Polder;
+  PetscCall(VecNorm(v, NORM_2, norm));
+  v->ops->norm = own;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* y = own y + sum of a[k] x[k] */
 static PetscErrorCode PolderVecCombine_Private(Vec y, PetscScalar own, PetscInt n, const PetscScalar a[], const Vec x[])
 {

@@ -13,7 +13,7 @@
   #include <unistd.h>
 
   /* With this many threads the host reads as fast as the bus of a GPU takes the pieces */
-  #define POLDER_STREAM_THREADS 8
+  #define POLDER_STREAM_THREADS 12
 
 PolderStreamLimits PolderDeviceLimits = {.least = 8 << 20, .piece = 512 << 10, .threads = 0};
 
@@ -108,8 +108,7 @@ static PetscErrorCode PolderPiecesSend_Private(PolderPieces *s, size_t threads, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As many as the processors of this process, or its share of those of the node where all processes may run on all of them */
-static PetscErrorCode PolderStreamThreads_Private(size_t *threads)
+PetscErrorCode PolderDeviceThreads(size_t *threads)
 {
   cpu_set_t   mine;
   PetscMPIInt size;
@@ -139,11 +138,14 @@ static PetscErrorCode PolderStreamFinalize_Private(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The buffers; *got = PETSC_FALSE: the system refuses to lock so much memory */
-static PetscErrorCode PolderStreamBuffers_Private(size_t buffers, PetscBool *got)
+size_t PolderDeviceBuffersBytes(size_t threads)
 {
-  const size_t bytes = buffers * PolderDeviceLimits.piece;
+  return 2 * threads * PolderDeviceLimits.piece;
+}
 
+/* The buffers; *got = PETSC_FALSE: the system refuses to lock so much memory */
+static PetscErrorCode PolderStreamBuffers_Private(size_t bytes, PetscBool *got)
+{
   PetscFunctionBegin;
   *got = PETSC_TRUE;
   if (PolderBuffersBytes >= bytes) PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,9 +167,9 @@ PetscErrorCode PolderDeviceStream(size_t bytes, size_t piece, PolderDeviceFill f
   PetscFunctionBegin;
   PetscCheck(piece && piece <= PolderDeviceLimits.piece, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A piece of %zu bytes does not fit into a buffer of %zu", piece,
              PolderDeviceLimits.piece);
-  PetscCall(PolderStreamThreads_Private(&threads));
+  PetscCall(PolderDeviceThreads(&threads));
   s.buffers = s.end = 2 * threads;
-  PetscCall(PolderStreamBuffers_Private(s.buffers, done));
+  PetscCall(PolderStreamBuffers_Private(PolderDeviceBuffersBytes(threads), done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   (void)pthread_mutex_init(&s.lock, NULL);
   (void)pthread_cond_init(&s.filled, NULL);

@@ -351,6 +351,7 @@ static PetscErrorCode PolderAIJConvertFrom(Mat A, MatType type, MatReuse reuse, 
     PetscCall(MatDestroy(&B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PolderDeviceBegin()); // while the host copies
   PetscCall(MatConvert(A, MATAIJ, reuse, &B));
   PetscCall(PetscObjectTypeCompare((PetscObject)B, MATMPIAIJ, &parallel));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(PolderFormats) && !format; ++f) {

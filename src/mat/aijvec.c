@@ -27,6 +27,7 @@ PetscErrorCode PolderAIJChooseVecType(Mat A)
   VecType                  dmtype;
 
   PetscFunctionBegin;
+  PetscCall(PolderDeviceBegin());
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderIsCUDA_Private(A->defaultvectype, &cuda));
   PetscCall(PolderFormatOf(A, &format, &layout));

@@ -42,6 +42,18 @@ PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Nothing here takes longer the first time */
+PetscErrorCode PolderDeviceBegin(void)
+{
+  PetscBool use;
+  size_t    threads;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceInUse(&use));
+  if (use) PetscCall(PolderDeviceThreads(&threads));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceInUse(PetscBool *is)
 {
   PetscFunctionBegin;

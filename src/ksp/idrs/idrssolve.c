@@ -228,7 +228,7 @@ static PetscErrorCode KSPIDRSAtFloor_Private(KSP ksp, PetscBool *floor)
   if (ksp->pc_side == PC_LEFT || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(PolderMatRoundingBound(A, idrs->x, &bound));
-  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &bnorm));
+  PetscCall(PolderVecNormKept(ksp->vec_rhs, &bnorm));
   *floor = (PetscBool)(idrs->best <= 10 * bound && idrs->best <= 1e-3 * PetscMax(bnorm, idrs->first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

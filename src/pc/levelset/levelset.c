@@ -237,7 +237,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   if (ls->form != PC_LEVELSET_ADEF2 || preonly) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetInitialGuessNonzero(ksp, &ls->guess));
   if (ls->guess) {
-    PetscCall(VecNorm(b, NORM_2, &bnorm));
+    PetscCall(PolderVecNormKept(b, &bnorm));
     if (bnorm == 0) PetscCall(PolderMatRoundingBound(pc->mat, x, &bound));
     PetscCall(PCLevelSetMult_Private(pc->mat, ls->reversed, x, ls->work));
     PetscCall(VecAYPX(ls->work, -1.0, b));

@@ -27,7 +27,7 @@ static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
   PetscFunctionBegin;
   pamg->unit = 1;
   if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecNorm(b, NORM_2, &norm)); // which most solvers ask for, and the vector keeps
+  PetscCall(PolderVecNormKept(b, &norm)); // which most solvers ask for, and the vector keeps
   if (!(norm > 0) || PetscIsInfOrNanReal(norm) || (norm >= 1 / PAMG_UNIT && norm <= PAMG_UNIT)) PetscFunctionReturn(PETSC_SUCCESS);
   (void)frexp(norm, &exponent);
   pamg->unit = ldexp(1, PetscClipInterval(exponent, -1000, 1000)); // its inverse is a number as well

@@ -1,0 +1,24 @@
+/* What the files of the device layer on CUDA share. */
+#pragma once
+
+#include "device.h"
+#include <petscdevice_cuda.h>
+
+/* Least size of a block of memory that the host and the device share */
+#define POLDER_SHARED_BYTES 8192
+
+/* The memory pool of the library, which never returns freed memory to the driver by itself */
+PETSC_INTERN PetscErrorCode PolderCudaGetPool(cudaMemPool_t *);
+/* Page-locked memory, and such memory that the device reads and writes; NULL: there is none. They call nothing of PETSc */
+PETSC_INTERN void *PolderCudaLock(size_t bytes);
+PETSC_INTERN void *PolderCudaMallocShared(size_t bytes);
+/* After everything is freed */
+PETSC_INTERN PetscErrorCode PolderCudaMemoryFinalize(void);
+
+/* Is the pool not ready, so that the first memory from it would take long? Begins what makes it ready */
+PETSC_INTERN PetscErrorCode PolderCudaEarly(PetscBool *);
+/* Page-locked memory of at least that size, and a list of blocks of shared memory, once PolderDeviceBegin() has made them; else NULL */
+PETSC_INTERN PetscErrorCode PolderCudaTakeLocked(size_t bytes, void **);
+PETSC_INTERN PetscErrorCode PolderCudaTakeShared(void **);
+/* Waits for what PolderDeviceBegin() began */
+PETSC_INTERN PetscErrorCode PolderCudaBeginFinalize(void);
