@@ -11,6 +11,7 @@
 template <class V, class E, class Do>
 static int LevelStepsOf(const PolderLevelMatrix *A, Do act)
 {
+  if ((A->nd == 5 || A->nd == 7) && A->n < DIA_GRID_ROWS) return act(LevelSteps<LEVEL_SMALL, V, E>());
   if (A->nd == 5) return act(LevelSteps<LEVEL_5, V, E>());
   return A->nd == 7 ? act(LevelSteps<LEVEL_7, V, E>()) : act(LevelSteps<LEVEL_OTHERS, V, E>());
 }

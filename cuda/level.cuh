@@ -82,6 +82,12 @@ struct LevelDiagonals : LevelDia<V, E> {
   }
 };
 
+/* Of a grid too small for tiles */
+template <int ND, class V, class E>
+struct LevelSmall : LevelDiagonals<ND, V, E> {
+  static constexpr int POINTS = 0;
+};
+
 /* W threads for each row, which load several entries before they use the first */
 template <int W, class V, class E>
 struct LevelRows {
@@ -308,7 +314,7 @@ __device__ __forceinline__ PolderPack<V, N> LevelGridRows(const DiaGrid<E> &A, c
   return s;
 }
 
-/* Large stencils: each thread goes along the slowest direction, as in dia.cu, N rows at a time */
+/* Large stencils: each thread goes along the slowest direction, as in diastencil.cu, N rows at a time */
 template <bool SEVEN, int N, class Entries, class V, class X, class Out>
 static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
                                     Entries::FIT) void PolderLevelGridKernel(const __grid_constant__ typename Entries::Grid A, const X x, const Out out,
@@ -355,11 +361,12 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
-/* Which matrices LevelDoEntries() is for: all, those with 5 or 7 diagonals, or all others */
+/* Which matrices LevelDoEntries() is for: all, those with 5 or with 7 diagonals that may be large grids, both if they are small, or all others */
 enum LevelKind {
   LEVEL_ALL,
-  LEVEL_5 = 5,
-  LEVEL_7 = 7,
+  LEVEL_5,
+  LEVEL_7,
+  LEVEL_SMALL,
   LEVEL_OTHERS
 };
 
@@ -387,8 +394,10 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
   D.inverse = (const V *)M->dinv;
   if (M->nd == 5) {
     if constexpr (five) act(LevelDiagonals<5, V, E>{D});
+    else if constexpr (KIND == LEVEL_SMALL) act(LevelSmall<5, V, E>{{D}});
   } else if (M->nd == 7) {
     if constexpr (seven) act(LevelDiagonals<7, V, E>{D});
+    else if constexpr (KIND == LEVEL_SMALL) act(LevelSmall<7, V, E>{{D}});
   } else if constexpr (others) {
     if (M->nd == 3) act(LevelDiagonals<3, V, E>{D});
     else act(LevelDiagonals<0, V, E>{D});

@@ -1,4 +1,4 @@
-/* The steps of a level with 5 diagonals, with entries in half precision and vectors in single precision. */
+/* The steps of a large level with 5 diagonals, with entries in half precision and vectors in single precision. */
 #include "levelsteps.cuh"
 #include "module.cuh"
 

@@ -61,7 +61,7 @@ static void *PolderBegin_Thread(void *ctx)
   static int (*const modules[])(void) = {POLDER_MODULES(POLDER_MODULE_NAME)};
 
   (void)ctx;
-  if (cudaSetDevice(PolderBeginning.device)) return NULL;
+  (void)cudaSetDevice(PolderBeginning.device);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(modules) && !PolderBeginUsed(); ++k) (void)(*modules[k])();
   if (!PolderBeginUsed()) PolderBeginStock();
   PolderBeginPool();

@@ -8,8 +8,8 @@
 
 // clang-format off
 #define POLDER_MODULES(X) \
-  X(DiaFill) X(Vec) X(Places) X(Galerkin) X(DiaClass) X(Excess) X(LevelGrid) X(Coarse) X(CoarseInverse) X(CG) X(Level) X(LevelHalf7) X(LevelHalf5) \
-  X(LevelGridCycle) X(Dia) X(DiaStencil) X(Packed) X(Labels) X(Pairs) X(TNS)
+  X(DiaFill) X(Vec) X(Places) X(Galerkin) X(DiaClass) X(Excess) X(LevelGrid) X(Coarse) X(CoarseInverse) X(CG) X(Level) X(LevelHalfSmall) \
+  X(LevelGridCycle) X(Dia) X(LevelHalf7) X(LevelHalf5) X(DiaStencil) X(Packed) X(Labels) X(Pairs) X(TNS)
 // clang-format on
 
 #define POLDER_MODULE_NAME(name)    PolderModule##name,
