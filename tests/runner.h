@@ -23,3 +23,14 @@ static inline PetscErrorCode RunTests(size_t n, const Test tests[])
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* A main that does nothing else. types: PetscDLLibraryRegister_polder() in a program with a library of its own, else NULL */
+static inline int RunProgram(int argc, char **argv, const char help[], PetscErrorCode (*types)(void), size_t n, const Test tests[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  if (types) PetscCall((*types)());
+  PetscCall(RunTests(n, tests));
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -21,11 +21,7 @@ int main(int argc, char **args)
     {"-twin",        TestTwin       }
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunProgram(argc, args, help, NULL, PETSC_STATIC_ARRAY_LENGTH(tests), tests);
 }
 
 /*TEST

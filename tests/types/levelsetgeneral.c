@@ -331,11 +331,7 @@ int main(int argc, char **argv)
     {"-iterations", TestIterations},
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunProgram(argc, argv, help, NULL, PETSC_STATIC_ARRAY_LENGTH(tests), tests);
 }
 
 /*TEST

@@ -252,12 +252,7 @@ int main(int argc, char **args)
     {"-iterations", TestIterations}
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(PetscDLLibraryRegister_polder());
-  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunProgram(argc, args, help, PetscDLLibraryRegister_polder, PETSC_STATIC_ARRAY_LENGTH(tests), tests);
 }
 
 /*TEST

@@ -302,12 +302,7 @@ int main(int argc, char **argv)
     {"-formulas",   TestFormulas  }
   };
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscDLLibraryRegister_polder());
-  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunProgram(argc, argv, help, PetscDLLibraryRegister_polder, PETSC_STATIC_ARRAY_LENGTH(tests), tests);
 }
 
 /*TEST
