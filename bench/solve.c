@@ -101,26 +101,38 @@ static PetscErrorCode CreateVectors(const Problem *p, Mat A, PetscBool move, Vec
   PetscFunctionReturn(0);
 }
 
+/* A matrix without values in the type that the options name */
+static PetscErrorCode CreateEmpty(const Problem *p, Mat *B)
+{
+  char type[64] = MATAIJ;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, B));
+  PetscCall(MatSetSizes(*B, p->rows, p->rows, p->N, p->N));
+  PetscCall(MatSetType(*B, type));
+  PetscCall(MatSetFromOptions(*B));
+  PetscFunctionReturn(0);
+}
+
 /* The matrix in the type that the options name; with -coo its values come from the vector `values` of this process at each call of MatSetValuesCOO() */
 static PetscErrorCode CreateTyped(Mat A, const Rows *given, const Problem *p, PetscBool coo, Vec like, Mat *B, Vec *values)
 {
-  const PetscInt nz       = given->ai[p->rows];
-  char           type[64] = MATAIJ;
+  const PetscInt nz = given->ai[p->rows];
   PetscInt      *rows, *cols;
   PetscBool      cuda, host;
   PetscScalar   *v;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
   *values = NULL;
   if (!coo) {
+    char type[64] = MATAIJ;
+
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
     PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, B));
     PetscFunctionReturn(0);
   }
-  PetscCall(MatCreate(PETSC_COMM_WORLD, B));
-  PetscCall(MatSetSizes(*B, p->rows, p->rows, p->N, p->N));
-  PetscCall(MatSetType(*B, type));
-  PetscCall(MatSetFromOptions(*B));
+  PetscCall(CreateEmpty(p, B));
   PetscCall(PetscMalloc2(nz, &rows, nz, &cols));
   for (PetscInt i = 0; i < p->rows; ++i) {
     for (PetscInt k = given->ai[i]; k < given->ai[i + 1]; ++k) {
@@ -473,15 +485,10 @@ static PetscLogDouble Crossed(void)
 /* The matrix in the type that the options name, its values set row by row as most programs do */
 static PetscErrorCode AssembleTyped(const Rows *given, const Problem *p, Mat *B)
 {
-  char      type[64] = MATAIJ;
   PetscInt *own, *other;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, B));
-  PetscCall(MatSetSizes(*B, p->rows, p->rows, p->N, p->N));
-  PetscCall(MatSetType(*B, type));
-  PetscCall(MatSetFromOptions(*B));
+  PetscCall(CreateEmpty(p, B));
   PetscCall(PetscCalloc2(p->rows, &own, p->rows, &other));
   for (PetscInt i = 0; i < p->rows; ++i) {
     for (PetscInt k = given->ai[i]; k < given->ai[i + 1]; ++k) ++(given->aj[k] >= p->first && given->aj[k] < p->first + p->rows ? own : other)[i];
