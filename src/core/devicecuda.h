@@ -12,6 +12,8 @@ PETSC_INTERN PetscErrorCode PolderCudaGetPool(cudaMemPool_t *);
 /* Page-locked memory, and such memory that the device reads and writes; NULL: there is none. They call nothing of PETSc */
 PETSC_INTERN void *PolderCudaLock(size_t bytes);
 PETSC_INTERN void *PolderCudaMallocShared(size_t bytes);
+/* Frees a list of blocks of shared memory, each of which begins with the address of the next one */
+PETSC_INTERN PetscErrorCode PolderCudaFreeShared(void *list);
 /* After everything is freed */
 PETSC_INTERN PetscErrorCode PolderCudaMemoryFinalize(void);
 

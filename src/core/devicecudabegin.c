@@ -102,23 +102,29 @@ PetscErrorCode PolderCudaEarly(PetscBool *early)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the thread has made, once; NULL: it has not */
+static PetscErrorCode PolderBeginTake_Private(void **made, void **taken)
+{
+  PetscFunctionBegin;
+  *taken = NULL;
+  if (!__atomic_load_n(&PolderBeginning.stocked, __ATOMIC_ACQUIRE)) PetscFunctionReturn(PETSC_SUCCESS);
+  *taken = *made;
+  *made  = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderCudaTakeLocked(size_t bytes, void **locked)
 {
   PetscFunctionBegin;
   *locked = NULL;
-  if (!__atomic_load_n(&PolderBeginning.stocked, __ATOMIC_ACQUIRE) || bytes > PolderBeginning.bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  *locked                = PolderBeginning.locked;
-  PolderBeginning.locked = NULL;
+  if (bytes <= PolderBeginning.bytes) PetscCall(PolderBeginTake_Private(&PolderBeginning.locked, locked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderCudaTakeShared(void **shared)
 {
   PetscFunctionBegin;
-  *shared = NULL;
-  if (!__atomic_load_n(&PolderBeginning.stocked, __ATOMIC_ACQUIRE)) PetscFunctionReturn(PETSC_SUCCESS);
-  *shared                = PolderBeginning.shared;
-  PolderBeginning.shared = NULL;
+  PetscCall(PolderBeginTake_Private(&PolderBeginning.shared, shared));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,12 +133,7 @@ PetscErrorCode PolderCudaBeginFinalize(void)
   PetscFunctionBegin;
   if (PolderBeginning.running) (void)pthread_join(PolderBeginning.thread, NULL);
   if (PolderBeginning.locked) PetscCall(PolderDeviceCallUnlock(PolderBeginning.locked));
-  while (PolderBeginning.shared) {
-    void *next = *(void **)PolderBeginning.shared;
-
-    PolderLaunch(cudaFreeHost(PolderBeginning.shared));
-    PolderBeginning.shared = next;
-  }
+  PetscCall(PolderCudaFreeShared(PolderBeginning.shared));
   PetscCall(PetscMemzero(&PolderBeginning, sizeof(PolderBeginning)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

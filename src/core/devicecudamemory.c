@@ -173,15 +173,23 @@ PetscErrorCode PolderDeviceFreeShared(void *host)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderCudaFreeShared(void *list)
+{
+  PetscFunctionBegin;
+  while (list) {
+    void *next = *(void **)list;
+
+    PolderLaunch(cudaFreeHost(list));
+    list = next;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderCudaMemoryFinalize(void)
 {
   PetscFunctionBegin;
-  while (PolderShared) {
-    void *next = *(void **)PolderShared;
-
-    PolderLaunch(cudaFreeHost(PolderShared));
-    PolderShared = next;
-  }
+  PetscCall(PolderCudaFreeShared(PolderShared));
+  PolderShared = NULL;
   if (PolderPool) PolderLaunch(cudaMemPoolDestroy(PolderPool));
   PolderPool = NULL;
   if (PolderFirst) PolderLaunch(cudaFree(PolderFirst));
