@@ -1,129 +1,8 @@
-/* Steps of conjugate gradients whose scalars stay in device memory. */
+/* Steps of conjugate gradients whose scalars stay in device memory: those of the scalars, and the choice of passes over vectors. */
 #include "cg.cuh"
 #include "pack.cuh"
 #include "peers.cuh"
 #include "module.cuh"
-
-/* Where z comes from */
-enum CGSource {
-  CG_Z,
-  CG_DINV_Z,
-  CG_PARTS
-};
-
-template <int V, CGSource FROM>
-__device__ __forceinline__ PolderPack<double, V> PolderCGReadZ(const PolderCGDirection &d, PetscInt i)
-{
-  if constexpr (FROM == CG_PARTS)
-    return (double)d.parts.unit * (PolderPackDouble(PolderPackLdg<V>(d.parts.base + i)) + PolderPackDouble(PolderPackLdg<V>(d.parts.correction + i)));
-  else if constexpr (FROM == CG_DINV_Z) return PolderPackLdg<V>(d.dinv + i) * PolderPackLdg<V>(d.z + i);
-  else return PolderPackLdg<V>(d.z + i);
-}
-
-/* The blocks of the rows from `begin` on come first */
-template <int V, bool FIRST, CGSource FROM>
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGDirectionKernel(const __grid_constant__ PolderCGDirection d, const PolderCGState *state, unsigned int begin)
-{
-  PolderBegin();
-  PetscScalar *__restrict__ p = d.p, *__restrict__ x = d.x;
-  const unsigned int    turned = blockIdx.x + begin, block = turned < gridDim.x ? turned : turned - gridDim.x;
-  const PetscInt        i      = V * ((PetscInt)block * POLDER_BLOCK + threadIdx.x);
-  const bool            frozen = state->frozen;
-  PolderPack<double, V> pi;
-
-  if (i >= d.n || (frozen && !d.sends.n)) return;
-  if (!FIRST || frozen) pi = PolderPackRead<V>(p + i);
-  if (!frozen) {
-    const double          mean = state->mean, beta = state->beta, alpha = state->alpha;
-    PolderPack<double, V> zi = PolderCGReadZ<V, FROM>(d, i), xi;
-
-    if (!FIRST) xi = PolderPackRead<V>(x + i);
-    for (int v = 0; v < V; ++v) {
-      const double zv = zi.v[v] - mean;
-
-      if (FIRST) pi.v[v] = zv;
-      else {
-        xi.v[v] += alpha * pi.v[v];
-        pi.v[v] = zv + beta * pi.v[v];
-      }
-    }
-    PolderPackWrite(p + i, pi);
-    if (!FIRST) PolderPackWrite(x + i, xi);
-  }
-  PolderSendRows(d.sends, i, pi.v); // the others wait for a message of each step
-}
-
-/* Adds the terms of one pack to the sums (r, r), (r, z), sum z, sum r */
-template <int V>
-__device__ __forceinline__ void PolderCGSums(const PolderPack<double, V> &r, const PolderPack<double, V> &z, double (&sum)[4])
-{
-  for (int v = 0; v < V; ++v) {
-    sum[0] += r.v[v] * r.v[v];
-    sum[1] += r.v[v] * z.v[v];
-    sum[2] += z.v[v];
-    sum[3] += r.v[v];
-  }
-}
-
-/* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
-template <int V, int DIAGONAL, bool ROUNDED = false>
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGUpdateKernel(PetscInt              n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv,
-                       const PolderCGRounded rounded, const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
-{
-  PolderBegin();
-  const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
-  const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
-  double         sum[4] = {0, 0, 0, 0};
-
-  if (state->frozen) return;
-#pragma unroll 2
-  for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
-    PolderPack<double, V> ri = PolderPackRead<V>(r + i), wi = PolderPackRead<V>(w + i), zi;
-
-    if (DIAGONAL == 2) zi = PolderPackRead<V>(dinv + i);
-    for (int v = 0; v < V; ++v) {
-      ri.v[v] -= alpha * wi.v[v];
-      zi.v[v] = DIAGONAL == 2 ? zi.v[v] * ri.v[v] : DIAGONAL ? ri.v[v] : 0.0;
-    }
-    PolderPackWrite(r + i, ri);
-    if (ROUNDED) PolderPackWrite(rounded.to + i, PolderPackMap(ri, [=](double x) { return (float)(rounded.scale * x); }));
-    PolderCGSums<V>(ri, zi, sum);
-  }
-  PolderGridSumPeers<POLDER_BLOCK>(sum, scratch, peers, [&](const double *total) {
-    for (int k = 0; k < 4; ++k) state->sum[k] = total[k];
-    if (state->parallel && !peers.size) return;
-    PolderCGSetNorm(state, PETSC_TRUE);
-    if (DIAGONAL) PolderCGSetRho(state, PETSC_FALSE, PETSC_TRUE);
-  });
-}
-
-template <int V, bool DINV>
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, PetscBool first,
-                    const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
-{
-  PolderBegin();
-  const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
-  double         sum[4] = {0, 0, 0, 0};
-
-  if (state->frozen) return;
-#pragma unroll 2
-  for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
-    PolderPack<double, V> ri = PolderPackRead<V>(r + i), zi = PolderPackRead<V>(z + i), di;
-
-    if (DINV) {
-      di = PolderPackRead<V>(dinv + i);
-      for (int v = 0; v < V; ++v) zi.v[v] *= di.v[v];
-    }
-    PolderCGSums<V>(ri, zi, sum);
-  }
-  PolderGridSumPeers<POLDER_BLOCK>(sum, scratch, peers, [&](const double *total) {
-    for (int k = 1; k < 4; ++k) state->sum[k] = total[k];
-    if (peers.size || !state->parallel) PolderCGSetRho(state, first, PETSC_TRUE);
-  });
-}
 
 static __global__ void PolderCGAdvanceKernel(bool update, bool rho, PetscBool first, PolderCGState *state)
 {
@@ -144,20 +23,6 @@ static __global__ void PolderCGSumRhoKernel(const __grid_constant__ PolderPeersV
   PolderCGSetRho(state, first, PETSC_TRUE);
 }
 
-template <int V>
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGFinishKernel(PetscInt n, const PetscScalar *__restrict__ p, PetscScalar *__restrict__ x, const PolderCGState *state)
-{
-  const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
-
-  if (i >= n) return;
-  const double          alpha = state->alpha;
-  PolderPack<double, V> pi = PolderPackRead<V>(p + i), xi = PolderPackRead<V>(x + i);
-
-  for (int v = 0; v < V; ++v) xi.v[v] += alpha * pi.v[v];
-  PolderPackWrite(x + i, xi);
-}
-
 static __global__ void PolderCGClearAlphaKernel(PolderCGState *state)
 {
   state->alpha = 0;
@@ -170,34 +35,6 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(
 
   if (state->frozen || sum * mean <= PetscSqr(POLDER_CG_NOMEAN) * state->sum[0]) return; // compares N mean^2 with (r, r)
   for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) r[i] -= mean;
-}
-
-/* The first block of the last rows that are sent, after which come the first rows: messages leave early */
-static unsigned int PolderCGDirectionBegin(const PolderCGDirection &d, int rows)
-{
-  PetscInt last = 0;
-
-  for (int k = 0; k < d.sends.n; ++k) {
-    if (d.sends.count[k] && d.sends.first[k] > last) last = d.sends.first[k];
-  }
-  return (unsigned int)(last / rows);
-}
-
-template <int V, CGSource FROM>
-static void PolderCGDirectionLaunch(const PolderCGDirection &d, const PolderCGState *state, PolderStream stream)
-{
-  const unsigned int blocks = PolderBlocks(d.n, V * POLDER_BLOCK), begin = PolderCGDirectionBegin(d, V * POLDER_BLOCK);
-
-  if (d.first) PolderLaunchEarly(PolderCGDirectionKernel<V, true, FROM>, blocks, POLDER_BLOCK, stream, d, state, begin);
-  else PolderLaunchEarly(PolderCGDirectionKernel<V, false, FROM>, blocks, POLDER_BLOCK, stream, d, state, begin);
-}
-
-template <int V>
-static void PolderCGDirectionFrom(const PolderCGDirection &d, const PolderCGState *state, PolderStream stream)
-{
-  if (!d.z) PolderCGDirectionLaunch<V, CG_PARTS>(d, state, stream);
-  else if (d.dinv) PolderCGDirectionLaunch<V, CG_DINV_Z>(d, state, stream);
-  else PolderCGDirectionLaunch<V, CG_Z>(d, state, stream);
 }
 
 static __global__ void PolderCGBeginKernel(const __grid_constant__ PolderCGState from, PolderCGState *state)
@@ -214,30 +51,8 @@ int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderSt
 int PolderCGDirection_CUDA(const PolderCGDirection *d, PolderCGState *state, PolderStream stream)
 {
   if (!d->n) return cudaSuccess;
-  if (d->n % 2 == 0 && PolderAligned<2>(d->z, d->dinv, d->p, d->x, d->parts.base, d->parts.correction)) PolderCGDirectionFrom<2>(*d, state, stream);
-  else PolderCGDirectionFrom<1>(*d, state, stream);
-  return cudaGetLastError();
-}
-
-static PolderPeersView PolderPeersOr(const PolderPeersView *peers)
-{
-  PolderPeersView none = {};
-
-  return peers ? *peers : none;
-}
-
-template <int V>
-static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, const PolderCGRounded &rounded,
-                                 const PolderCGReduction &to, PolderStream stream)
-{
-  const unsigned int    blocks = PolderCGBlocks(n, V);
-  const PolderPeersView peers  = PolderPeersOr(to.peers);
-  PolderReduceScratch  *work   = (PolderReduceScratch *)to.work;
-
-  if (diagonal && dinv) PolderLaunchEarly(PolderCGUpdateKernel<V, 2>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
-  else if (diagonal) PolderLaunchEarly(PolderCGUpdateKernel<V, 1>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
-  else if (rounded.to) PolderLaunchEarly(PolderCGUpdateKernel<V, 0, true>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
-  else PolderLaunchEarly(PolderCGUpdateKernel<V, 0>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
+  return d->n % 2 == 0 && PolderAligned<2>(d->z, d->dinv, d->p, d->x, d->parts.base, d->parts.correction) ? CGVectors<2>::direction(*d, state, stream)
+                                                                                                          : CGVectors<1>::direction(*d, state, stream);
 }
 
 int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGRounded *rounded,
@@ -245,29 +60,15 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
 {
   const PolderCGRounded too = rounded ? *rounded : PolderCGRounded{};
 
-  if (n % 2 == 0 && PolderAligned<2>(w, r, dinv) && PolderAligned<2>(too.to)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, too, *to, stream);
-  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, too, *to, stream);
-  return cudaGetLastError();
-}
-
-template <int V>
-static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, PetscBool first, const PolderCGReduction &to,
-                              PolderStream stream)
-{
-  const unsigned int    blocks = PolderCGBlocks(n, V);
-  const PolderPeersView peers  = PolderPeersOr(to.peers);
-  PolderReduceScratch  *work   = (PolderReduceScratch *)to.work;
-
-  if (dinv) PolderLaunchEarly(PolderCGRhoKernel<V, true>, blocks, POLDER_BLOCK, stream, n, r, z, dinv, first, peers, to.state, work);
-  else PolderLaunchEarly(PolderCGRhoKernel<V, false>, blocks, POLDER_BLOCK, stream, n, r, z, dinv, first, peers, to.state, work);
+  return n % 2 == 0 && PolderAligned<2>(w, r, dinv) && PolderAligned<2>(too.to) ? CGVectors<2>::update(n, w, r, diagonal, dinv, too, *to, stream)
+                                                                                : CGVectors<1>::update(n, w, r, diagonal, dinv, too, *to, stream);
 }
 
 int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderCGReduction *to,
                      PolderStream stream)
 {
-  if (n % 2 == 0 && PolderAligned<2>(r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, *to, stream);
-  else PolderCGRhoLaunch<1>(n, r, z, dinv, first, *to, stream);
-  return cudaGetLastError();
+  return n % 2 == 0 && PolderAligned<2>(r, z, dinv) ? CGVectors<2>::rho(n, r, z, dinv, first, *to, stream)
+                                                    : CGVectors<1>::rho(n, r, z, dinv, first, *to, stream);
 }
 
 int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream)
@@ -284,10 +85,11 @@ int PolderCGSumRho_CUDA(const PolderPeersView *peers, const PolderCGRho *rho, Po
 
 int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream)
 {
-  if (n && n % 2 == 0 && PolderAligned<2>(p, x)) PolderCGFinishKernel<2><<<PolderBlocks(n, 2 * POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, p, x, state);
-  else if (n) PolderCGFinishKernel<1><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, p, x, state);
-  PolderCGClearAlphaKernel<<<1, 1, 0, stream>>>(state);
-  return cudaGetLastError();
+  int err = cudaSuccess;
+
+  if (n) err = n % 2 == 0 && PolderAligned<2>(p, x) ? CGVectors<2>::finish(n, p, x, state, stream) : CGVectors<1>::finish(n, p, x, state, stream);
+  if (!err) PolderCGClearAlphaKernel<<<1, 1, 0, stream>>>(state);
+  return err ? err : cudaGetLastError();
 }
 
 int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *state, PolderStream stream)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launch.cuh"
+#include "kernels/cg.h"
 #include "kernels/cgscalars.h"
 #include <cooperative_groups.h>
 
@@ -37,3 +38,14 @@ __device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &gri
   for (int k = 0; k < N; ++k) sum[k] = total[k];
   __syncthreads(); // total[] may be overwritten from here on
 }
+
+/* Passes over vectors that take V rows at a time, one file for each V: cgvectors.cuh says what they are, kernels/cg.h what they do */
+template <int V>
+struct CGVectors {
+  static int direction(const PolderCGDirection &d, const PolderCGState *state, PolderStream stream);
+  static int update(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, const PolderCGRounded &rounded,
+                    const PolderCGReduction &to, PolderStream stream);
+  static int rho(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, PetscBool first, const PolderCGReduction &to,
+                 PolderStream stream);
+  static int finish(PetscInt n, const PetscScalar *p, PetscScalar *x, const PolderCGState *state, PolderStream stream);
+};

@@ -361,12 +361,13 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
-/* Which matrices LevelDoEntries() is for: all, those with 5 or with 7 diagonals that may be large grids, both if they are small, or all others */
+/* Which matrices LevelDoEntries() is for: all, those with 5 or with 7 diagonals that may be large grids, the same if they are small, or all others */
 enum LevelKind {
   LEVEL_ALL,
   LEVEL_5,
   LEVEL_7,
-  LEVEL_SMALL,
+  LEVEL_SMALL5,
+  LEVEL_SMALL7,
   LEVEL_OTHERS
 };
 
@@ -394,10 +395,10 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
   D.inverse = (const V *)M->dinv;
   if (M->nd == 5) {
     if constexpr (five) act(LevelDiagonals<5, V, E>{D});
-    else if constexpr (KIND == LEVEL_SMALL) act(LevelSmall<5, V, E>{{D}});
+    else if constexpr (KIND == LEVEL_SMALL5) act(LevelSmall<5, V, E>{{D}});
   } else if (M->nd == 7) {
     if constexpr (seven) act(LevelDiagonals<7, V, E>{D});
-    else if constexpr (KIND == LEVEL_SMALL) act(LevelSmall<7, V, E>{{D}});
+    else if constexpr (KIND == LEVEL_SMALL7) act(LevelSmall<7, V, E>{{D}});
   } else if constexpr (others) {
     if (M->nd == 3) act(LevelDiagonals<3, V, E>{D});
     else act(LevelDiagonals<0, V, E>{D});

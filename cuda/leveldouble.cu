@@ -3,5 +3,6 @@
 
 template struct LevelSteps<LEVEL_5, PetscScalar, PetscScalar>;
 template struct LevelSteps<LEVEL_7, PetscScalar, PetscScalar>;
-template struct LevelSteps<LEVEL_SMALL, PetscScalar, PetscScalar>;
+template struct LevelSteps<LEVEL_SMALL5, PetscScalar, PetscScalar>;
+template struct LevelSteps<LEVEL_SMALL7, PetscScalar, PetscScalar>;
 template struct LevelSteps<LEVEL_OTHERS, PetscScalar, PetscScalar>;

@@ -199,12 +199,19 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   else GridEach<PAIR, 1>(G.size, [&](const PetscInt at[3]) { GridProlongCells<J, PAIR>(G, at, xc, x); });
 }
 
-/* A kernel for each J, one cell and two cells at a time */
-#define GRID_KERNELS(name, V) \
+/* A kernel for each J that joins direction 2, or does not: one cell and two cells at a time */
+#define GRID_KERNELS_3D(name, V) \
   { \
-    {NULL, name<V, 1, 1>, name<V, 2, 1>, name<V, 3, 1>, name<V, 4, 1>, name<V, 5, 1>, name<V, 6, 1>, name<V, 7, 1>}, \
+    {name<V, 4, 1>, name<V, 5, 1>, name<V, 6, 1>, name<V, 7, 1>}, \
     { \
-      NULL, name<V, 1, 2>, name<V, 2, 1>, name<V, 3, 2>, name<V, 4, 1>, name<V, 5, 2>, name<V, 6, 1>, name<V, 7, 2> \
+      name<V, 4, 1>, name<V, 5, 2>, name<V, 6, 1>, name<V, 7, 2> \
+    } \
+  }
+#define GRID_KERNELS_2D(name, V) \
+  { \
+    {NULL, name<V, 1, 1>, name<V, 2, 1>, name<V, 3, 1>}, \
+    { \
+      NULL, name<V, 1, 2>, name<V, 2, 1>, name<V, 3, 2> \
     } \
   }
 
@@ -213,7 +220,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   pairs, else each[1] lines where directions 0 and 1 alone are joined
 */
 template <class V, class First>
-static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, First, const V *, V *), const PetscInt size[3], const int each[2], const PolderLevelGrid *G,
+static int GridLaunch(void (*const kernel[2][4])(PolderLevelGrid, First, const V *, V *), const PetscInt size[3], const int each[2], const PolderLevelGrid *G,
                       const First &first, const V *fine, const V *from, V *to, cudaStream_t stream)
 {
   const bool         pairs = G->join[0] && G->size[0] % 2 == 0 && G->shift % 2 == 0 && G->n % 2 == 0 && PolderAligned<2>(fine, G->w);
@@ -222,27 +229,49 @@ static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, First, const V
   const unsigned int y = PolderBlocks(size[1], high), z = (unsigned int)size[2];
   const dim3         grid(PolderBlocks(size[0], wide), y < 65535 ? y : 65535, z < 65535 ? z : 65535), block(POLDER_BLOCK / lines, (unsigned int)lines);
 
-  if (G->n > 0 && size[0] > 0 && y && z) PolderLaunchEarly(kernel[pairs][join], grid, block, stream, *G, first, from, to);
+  if (G->n > 0 && size[0] > 0 && y && z) PolderLaunchEarly(kernel[pairs][join & 3], grid, block, stream, *G, first, from, to);
   return cudaGetLastError();
 }
 
-template <class V>
+/* FAR: direction 2 is joined */
+template <class V, bool FAR>
 int GridRestrict(const PolderLevelGrid *G, const PolderLevelGiving *giving, const V *r, V *bc, cudaStream_t stream)
 {
-  static void (*const kernels[2][8])(PolderLevelGrid, BorderGive<V>, const V *, V *) = GRID_KERNELS(PolderGridRestrictKernel, V);
-  static const int each[2]                                                           = {1, 1};
-  BorderGive<V>    first                                                             = {};
+  static const int each[2] = {1, 1};
+  BorderGive<V>    first   = {};
 
   if (giving) first = {giving->border->cplane, *giving->border, (V *)giving->give, *giving->sends};
   if (!G->nc) (void)cudaMemsetAsync(bc, 0, sizeof(V), stream);
-  return G->nc || giving ? GridLaunch(kernels, G->csize, each, G, first, r, r, bc, stream) : cudaGetLastError();
+  if (!G->nc && !giving) return cudaGetLastError();
+  if constexpr (FAR) {
+    static void (*const kernels[2][4])(PolderLevelGrid, BorderGive<V>, const V *, V *) = GRID_KERNELS_3D(PolderGridRestrictKernel, V);
+
+    return GridLaunch(kernels, G->csize, each, G, first, r, r, bc, stream);
+  } else {
+    static void (*const kernels[2][4])(PolderLevelGrid, BorderGive<V>, const V *, V *) = GRID_KERNELS_2D(PolderGridRestrictKernel, V);
+
+    return GridLaunch(kernels, G->csize, each, G, first, r, r, bc, stream);
+  }
 }
 
-template <class V>
+template <class V, bool FAR>
 int GridProlong(const PolderLevelGrid *G, const PolderExchange *sends, const V *xc, V *x, cudaStream_t stream)
 {
-  static void (*const kernels[2][8])(PolderLevelGrid, PolderSending, const V *, V *) = GRID_KERNELS(PolderGridProlongKernel, V);
-  static const int each[2]                                                           = {2, GRID_LINES};
+  static const int    each[2] = {2, GRID_LINES};
+  const PolderSending sending = PolderSendingOf(sends, xc, sizeof(V) == 8);
 
-  return GridLaunch(kernels, G->size, each, G, PolderSendingOf(sends, xc, sizeof(V) == 8), x, xc, x, stream);
+  if constexpr (FAR) {
+    static void (*const kernels[2][4])(PolderLevelGrid, PolderSending, const V *, V *) = GRID_KERNELS_3D(PolderGridProlongKernel, V);
+
+    return GridLaunch(kernels, G->size, each, G, sending, x, xc, x, stream);
+  } else {
+    static void (*const kernels[2][4])(PolderLevelGrid, PolderSending, const V *, V *) = GRID_KERNELS_2D(PolderGridProlongKernel, V);
+
+    return GridLaunch(kernels, G->size, each, G, sending, x, xc, x, stream);
+  }
 }
+
+/* Both for vectors of V */
+#define GRID_CYCLE(V, far) \
+  template int GridRestrict<V, far>(const PolderLevelGrid *, const PolderLevelGiving *, const V *, V *, cudaStream_t); \
+  template int GridProlong<V, far>(const PolderLevelGrid *, const PolderExchange *, const V *, V *, cudaStream_t);

@@ -3,5 +3,6 @@
 
 template struct LevelSteps<LEVEL_5, float, float>;
 template struct LevelSteps<LEVEL_7, float, float>;
-template struct LevelSteps<LEVEL_SMALL, float, float>;
+template struct LevelSteps<LEVEL_SMALL5, float, float>;
+template struct LevelSteps<LEVEL_SMALL7, float, float>;
 template struct LevelSteps<LEVEL_OTHERS, float, float>;

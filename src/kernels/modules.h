@@ -8,8 +8,9 @@
 
 // clang-format off
 #define POLDER_MODULES(X) \
-  X(DiaFill) X(Vec) X(Places) X(Galerkin) X(DiaClass) X(Excess) X(LevelGrid) X(Coarse) X(CoarseInverse) X(CG) X(Level) X(LevelHalfSmall) \
-  X(LevelGridCycle) X(Dia) X(LevelHalf7) X(LevelHalf5) X(DiaStencil) X(Packed) X(Labels) X(Pairs) X(TNS)
+  X(DiaFill) X(Vec) X(Places) X(RowSurvey) X(Excess) X(LevelGridHalf) X(LevelGrid) X(LevelRound) X(Coarse) X(CoarseInverse) X(CG) X(LevelHalfSmall5) \
+  X(LevelGridCycle2D) X(CGVectors1) X(CGVectors2) X(Dia) X(LevelHalfSmall7) X(LevelGridCycle3D) X(DiaClass) X(LevelHalf7) X(LevelHalf5) X(DiaStencil) \
+  X(LevelGridDouble) X(Packed) X(Labels) X(Galerkin) X(Pairs) X(TNS)
 // clang-format on
 
 #define POLDER_MODULE_NAME(name)    PolderModule##name,

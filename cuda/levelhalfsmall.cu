@@ -1,7 +1,0 @@
-/* The steps of a small level with 5 or 7 diagonals, with entries in half precision and vectors in single precision. */
-#include "levelsteps.cuh"
-#include "module.cuh"
-
-template struct LevelSteps<LEVEL_SMALL, float, PolderBfloat>;
-
-POLDER_MODULE(LevelHalfSmall)
