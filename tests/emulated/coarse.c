@@ -78,31 +78,67 @@ int PolderCoarseEquilibrate_CUDA(PolderDense E, PetscReal zero, PetscBool nullsp
   return 0;
 }
 
-/* Gauss-Jordan, a pivot after the other */
-int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
-{
-  const PetscInt d = A.n;
-  PetscScalar   *r = malloc(sizeof(*r) * (size_t)(d + 1));
+/* Pivots at a time, so that the matrix passes through the caches less often */
+#define PIVOTS 8
 
-  for (PetscInt k = 0; k < d; ++k) {
-    const PetscScalar pivot = AT(A, k, k), inverse = pivot > tol ? 1 / pivot : 0;
+/* M <- -M^-1 without the rows and columns of pivots up to tol */
+static void Sweep(PetscInt m, PetscScalar M[PIVOTS][PIVOTS], PetscReal tol, PetscScalar scale[], PetscScalar info[])
+{
+  for (PetscInt k = 0; k < m; ++k) {
+    const PetscScalar pivot = M[k][k], inverse = pivot > tol ? 1 / pivot : 0;
+    PetscScalar       r[PIVOTS];
 
     if (!(pivot > tol) && scale[k] != 0) {
       scale[k] = 0;
       info[POLDER_COARSE_NDEP] += 1;
     }
-    for (PetscInt j = 0; j < d; ++j) r[j] = AT(A, k, j);
+    for (PetscInt j = 0; j < m; ++j) r[j] = M[k][j];
+    for (PetscInt i = 0; i < m; ++i) {
+      for (PetscInt j = 0; j < m; ++j) M[i][j] = i == k || j == k ? r[i == k ? j : i] * inverse : M[i][j] - r[i] * r[j] * inverse;
+    }
+    M[k][k] = -inverse;
+  }
+}
+
+/* Gauss-Jordan on the lower half: with the pivots K, A_KK <- -A_KK^-1, A_iK <- A_iK A_KK^-1 and A_ij <- A_ij - A_iK A_KK^-1 A_Kj */
+int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
+{
+  const PetscInt d    = A.n;
+  PetscScalar   *rows = malloc(sizeof(*rows) * PIVOTS * (size_t)(d + 1)), *r[PIVOTS];
+
+  for (int b = 0; b < PIVOTS; ++b) r[b] = rows + (size_t)b * (size_t)d;
+  for (PetscInt k = 0; k < d; k += PIVOTS) {
+    const PetscInt m                 = PetscMin(PIVOTS, d - k);
+    PetscScalar    M[PIVOTS][PIVOTS] = {{0}};
+
+    for (PetscInt b = 0; b < PIVOTS; ++b) {
+      for (PetscInt j = 0; j < d; ++j) r[b][j] = b >= m ? 0 : j <= k + b ? AT(A, k + b, j) : AT(A, j, k + b);
+      for (PetscInt c = 0; c < m; ++c) M[b][c] = r[b][k + c];
+    }
+    Sweep(m, M, tol, scale + k, info);
     for (PetscInt i = 0; i < d; ++i) {
-      for (PetscInt j = 0; j < d; ++j) {
-        if (i == k) AT(A, i, j) = j == k ? -inverse : r[j] * inverse;
-        else if (j == k) AT(A, i, j) = r[i] * inverse;
-        else AT(A, i, j) -= r[i] * r[j] * inverse;
+      PetscScalar *const row       = &AT(A, i, 0);
+      PetscScalar        w[PIVOTS] = {0};
+
+      for (PetscInt b = 0; b < PIVOTS; ++b)
+        for (PetscInt c = 0; c < m; ++c) w[b] -= M[b][c] * r[c][i];
+      if (i >= k && i < k + m) {
+        for (PetscInt j = 0; j < k; ++j) {
+          row[j] = 0;
+          for (PetscInt c = 0; c < m; ++c) row[j] -= M[i - k][c] * r[c][j];
+        }
+        for (PetscInt j = k; j <= i; ++j) row[j] = M[i - k][j - k];
+        continue;
       }
+      for (PetscInt j = 0; j <= i; ++j)
+        row[j] -= w[0] * r[0][j] + w[1] * r[1][j] + w[2] * r[2][j] + w[3] * r[3][j] + w[4] * r[4][j] + w[5] * r[5][j] + w[6] * r[6][j] + w[7] * r[7][j];
+      for (PetscInt b = 0; b < m && i > k; ++b) row[k + b] = w[b];
     }
   }
-  free(r);
-  for (PetscInt i = 0; i < A.ld; ++i)
-    for (PetscInt j = 0; j < A.ld; ++j) AT(A, i, j) = i < d && j < d ? -AT(A, i, j) * scale[i] * scale[j] : 0;
+  free(rows);
+  for (PetscInt i = 0; i < A.ld; ++i) {
+    for (PetscInt j = 0; j <= i; ++j) AT(A, i, j) = AT(A, j, i) = i < d ? -AT(A, i, j) * scale[i] * scale[j] : 0;
+  }
   return 0;
 }
 
