@@ -1,5 +1,6 @@
 static char help[] = "The precision that pairwise-aggregation multigrid chooses: where it is half, and that this costs no more than two iterations.\n\n";
 
+#include "pamgchecks.h"
 #include "pamggrids.h"
 #include "pc/pamg/pamgimpl.h"
 #include "runner.h"
@@ -106,6 +107,38 @@ static PetscErrorCode TestOthers(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* New values of which only coarse levels are too large for half precision are refused, and those after them are not */
+static PetscErrorCode TestTooLarge(void)
+{
+  static const char *const options = "-pc_pamg_precision half -pc_pamg_coarse_limit 40";
+
+  PCFailedReason reason;
+  PetscReal      away;
+  Mat            A;
+  PC             pc;
+  Vec            r;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonAssemble(PETSC_COMM_WORLD, 3, 16, 1, &A));
+  PetscCall(CreateVecs(A, &r, NULL));
+  PetscCall(FillRandom(r, 3));
+  PetscCall(CreatePC(A, options, &pc));
+  PetscCall(PCSetErrorIfFailure(pc, PETSC_FALSE));
+  PetscCall(MatScale(A, 2.5e37));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCGetFailedReason(pc, &reason));
+  PetscCheck(reason == PC_FACTOR_OTHER, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Entries of 6e38 in half precision");
+  PetscCall(MatScale(A, 1 / 2.5e37));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCGetFailedReason(pc, &reason));
+  PetscCall(AwayFromFresh(pc, options, r, &away));
+  PetscCheck(!reason && away <= 1e-10, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "After a refusal: reason %d, %g away from a fresh set-up", (int)reason, (double)away);
+  PetscCall(VecDestroy(&r));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New values that need double precision get it, by a new set-up */
 static PetscErrorCode TestValues(void)
 {
@@ -131,6 +164,7 @@ static PetscErrorCode TestValues(void)
   PetscCheck(PrecisionOf(pc) == PAMG_HALF, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "An option is not heeded");
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
+  PetscCall(TestTooLarge());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "new values: ok\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -295,7 +295,7 @@ PetscErrorCode PCPAMGGridAhead(PC_PAMG *pamg, PetscInt l, PetscBool *sound)
   PetscCall(PamgFindWeak(pamg, l, pamg->mate));
   PetscCall(PamgFindSplit(pamg, l));
   PetscCall(PolderPlaceTake(pamg->place, 1, &pamg->findings[l], &L->found));
-  *sound = (PetscBool)(L->found.row == POLDER_ROWS_GOOD && !(L->found.wrong & POLDER_DIA_WRONG) && !L->found.large);
+  *sound = PamgSound(&L->found);
   if (*sound) L->bound = L->found.bound;
   else {
     L->ahead = PETSC_FALSE;

@@ -284,8 +284,23 @@ static PetscErrorCode PamgBuild(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts new values into the existing levels; *holds = PETSC_FALSE: they need others */
-static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
+/*
+  The new rows and entries of level l. With sums of rows at hand, a level in half precision takes one kernel instead of two for each of its diagonals. The host
+  sums rows where it rounds them
+*/
+static PetscErrorCode PamgRefreshEntries(PC pc, PetscInt l)
+{
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBegin;
+  if (l && pamg->kappa > 0 && pamg->place->device && pamg->precision != PAMG_DOUBLE) PetscCall(PolderPlaceMalloc(pamg->place, pamg->level[l].n, &pamg->sum));
+  PetscCall(PamgSetUpEntries(pc, l, PETSC_TRUE));
+  PetscCall(pamg->place->free(&pamg->sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts new values into the existing levels, where `ahead` allows it without waiting for what is found of them; *holds = PETSC_FALSE: they need others */
+static PetscErrorCode PamgRefreshLevels(PC pc, PetscBool ahead, PetscBool *holds)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
@@ -295,8 +310,8 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
   PetscCall(pamg->setup->firstvalues(pamg));
   PetscCall(PCPAMGMallocExcess(pamg));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
-    pamg->level[l].ahead = PETSC_FALSE;
-    PetscCall(PamgSetUpEntries(pc, l, PETSC_TRUE));
+    pamg->level[l].ahead = (PetscBool)(ahead && PCPAMGMayRunAhead(pamg, &pamg->level[l]));
+    PetscCall(PamgRefreshEntries(pc, l));
     if (PamgNeedsDouble(pamg)) *holds = PETSC_FALSE;
     if (pc->failedreason || !*holds) PetscFunctionReturn(PETSC_SUCCESS);
     if (!l) {
@@ -311,7 +326,39 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
       PetscCall(pamg->setup->coarsevalues(pamg, l));
     }
   }
-  ++pamg->nrefresh;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What has been found of the levels that ran ahead; *sound = PETSC_FALSE: one of them has to be looked at step by step */
+static PetscErrorCode PamgTakeFindings(PC_PAMG *pamg, PetscBool *sound)
+{
+  PamgFindings found[PAMG_LEVELS + 1];
+  PetscBool    any = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *sound = PETSC_TRUE;
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) any = (PetscBool)(any || pamg->level[l].ahead);
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPlaceTake(pamg->place, pamg->nlevel, pamg->findings, found));
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
+    if (!pamg->level[l].ahead) continue;
+    pamg->level[l].bound = found[l].bound;
+    if (!PamgSound(&found[l])) *sound = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts new values into the existing levels; *holds = PETSC_FALSE: they need others */
+static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
+{
+  PC_PAMG  *pamg  = (PC_PAMG *)pc->data;
+  PetscBool sound = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PamgRefreshLevels(pc, PETSC_TRUE, holds));
+  if (!pc->failedreason && *holds) PetscCall(PamgTakeFindings(pamg, &sound));
+  if (!sound) PetscCall(PamgRefreshLevels(pc, PETSC_FALSE, holds));
+  if (!pc->failedreason && *holds) ++pamg->nrefresh;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

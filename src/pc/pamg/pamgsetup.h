@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pamgimpl.h"
+#include "kernels/dia.h"
 
 /* A row whose diagonal exceeds this multiple of the sum of its other magnitudes needs no aggregate (Notay 2010) */
 #define PAMG_LONE 5.0
@@ -16,6 +17,12 @@ static inline PolderRows PamgLevelRows(const PamgLevel *L)
 
 /* What is found of a level before any step: steps add to it */
 static const PamgFindings PamgNothing = {.row = POLDER_ROWS_GOOD};
+
+/* May steps have run on a level before the host knew this? */
+static inline PetscBool PamgSound(const PamgFindings *found)
+{
+  return (PetscBool)(found->row == POLDER_ROWS_GOOD && !(found->wrong & POLDER_DIA_WRONG) && !found->large);
+}
 
 /* Forgets what has been found of level l, before a step that is repeated */
 static inline PetscErrorCode PamgForget(const PC_PAMG *pamg, PetscInt l)
