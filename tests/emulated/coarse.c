@@ -78,64 +78,66 @@ int PolderCoarseEquilibrate_CUDA(PolderDense E, PetscReal zero, PetscBool nullsp
   return 0;
 }
 
-/* Pivots at a time, so that the matrix passes through the caches less often */
+/* Pivots at a time, so that the matrix passes through the caches less often. Each entry changes as it would with one at a time */
 #define PIVOTS 8
 
-/* M <- -M^-1 without the rows and columns of pivots up to tol */
-static void Sweep(PetscInt m, PetscScalar M[PIVOTS][PIVOTS], PetscReal tol, PetscScalar scale[], PetscScalar info[])
+/* Columns k to k + m of a matrix during Gauss-Jordan: as they are now, as each was when it had its turn, and the inverse of its pivot; 0: it is left out */
+typedef struct {
+  PetscInt     m, k;
+  PetscScalar *now[PIVOTS], *then[PIVOTS], inverse[PIVOTS];
+} Panel;
+
+static void PanelSweep(PetscInt d, Panel *P, PetscReal tol, PetscScalar scale[], PetscScalar info[])
 {
-  for (PetscInt k = 0; k < m; ++k) {
-    const PetscScalar pivot = M[k][k], inverse = pivot > tol ? 1 / pivot : 0;
-    PetscScalar       r[PIVOTS];
+  for (PetscInt b = 0; b < P->m; ++b) {
+    const PetscInt     k     = P->k + b;
+    PetscScalar *const r     = P->then[b];
+    const PetscScalar  pivot = P->now[b][k], inverse = pivot > tol ? 1 / pivot : 0;
 
     if (!(pivot > tol) && scale[k] != 0) {
       scale[k] = 0;
       info[POLDER_COARSE_NDEP] += 1;
     }
-    for (PetscInt j = 0; j < m; ++j) r[j] = M[k][j];
-    for (PetscInt i = 0; i < m; ++i) {
-      for (PetscInt j = 0; j < m; ++j) M[i][j] = i == k || j == k ? r[i == k ? j : i] * inverse : M[i][j] - r[i] * r[j] * inverse;
+    for (PetscInt i = 0; i < d; ++i) r[i] = P->now[b][i];
+    for (PetscInt c = 0; c < P->m; ++c) {
+      for (PetscInt i = 0; i < d; ++i) P->now[c][i] = c == b ? r[i] * inverse : i == k ? r[P->k + c] * inverse : P->now[c][i] - r[i] * r[P->k + c] * inverse;
     }
-    M[k][k] = -inverse;
+    P->now[b][k]  = -inverse;
+    P->inverse[b] = inverse;
   }
 }
 
-/* Gauss-Jordan on the lower half: with the pivots K, A_KK <- -A_KK^-1, A_iK <- A_iK A_KK^-1 and A_ij <- A_ij - A_iK A_KK^-1 A_Kj */
+/* Gauss-Jordan on the lower half */
 int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
 {
-  const PetscInt d    = A.n;
-  PetscScalar   *rows = malloc(sizeof(*rows) * PIVOTS * (size_t)(d + 1)), *r[PIVOTS];
+  const PetscInt d       = A.n;
+  PetscScalar   *columns = calloc(2 * PIVOTS * (size_t)(d + 1), sizeof(*columns));
+  Panel          P       = {0};
 
-  for (int b = 0; b < PIVOTS; ++b) r[b] = rows + (size_t)b * (size_t)d;
-  for (PetscInt k = 0; k < d; k += PIVOTS) {
-    const PetscInt m                 = PetscMin(PIVOTS, d - k);
-    PetscScalar    M[PIVOTS][PIVOTS] = {{0}};
-
-    for (PetscInt b = 0; b < PIVOTS; ++b) {
-      for (PetscInt j = 0; j < d; ++j) r[b][j] = b >= m ? 0 : j <= k + b ? AT(A, k + b, j) : AT(A, j, k + b);
-      for (PetscInt c = 0; c < m; ++c) M[b][c] = r[b][k + c];
-    }
-    Sweep(m, M, tol, scale + k, info);
-    for (PetscInt i = 0; i < d; ++i) {
-      PetscScalar *const row       = &AT(A, i, 0);
-      PetscScalar        w[PIVOTS] = {0};
-
-      for (PetscInt b = 0; b < PIVOTS; ++b)
-        for (PetscInt c = 0; c < m; ++c) w[b] -= M[b][c] * r[c][i];
-      if (i >= k && i < k + m) {
-        for (PetscInt j = 0; j < k; ++j) {
-          row[j] = 0;
-          for (PetscInt c = 0; c < m; ++c) row[j] -= M[i - k][c] * r[c][j];
-        }
-        for (PetscInt j = k; j <= i; ++j) row[j] = M[i - k][j - k];
-        continue;
-      }
-      for (PetscInt j = 0; j <= i; ++j)
-        row[j] -= w[0] * r[0][j] + w[1] * r[1][j] + w[2] * r[2][j] + w[3] * r[3][j] + w[4] * r[4][j] + w[5] * r[5][j] + w[6] * r[6][j] + w[7] * r[7][j];
-      for (PetscInt b = 0; b < m && i > k; ++b) row[k + b] = w[b];
-    }
+  for (int b = 0; b < PIVOTS; ++b) {
+    P.now[b]  = columns + (size_t)b * (size_t)d;
+    P.then[b] = columns + (size_t)(PIVOTS + b) * (size_t)d;
   }
-  free(rows);
+  for (P.k = 0; P.k < d; P.k += P.m) {
+    P.m = PetscMin(PIVOTS, d - P.k);
+    for (PetscInt b = 0; b < P.m; ++b)
+      for (PetscInt i = 0; i < d; ++i) P.now[b][i] = i <= P.k + b ? AT(A, P.k + b, i) : AT(A, i, P.k + b);
+    PanelSweep(d, &P, tol, scale, info);
+    for (PetscInt i = 0; i < d; ++i) {
+      PetscScalar *restrict const row = &AT(A, i, 0);
+
+      for (PetscInt j = 0; j <= i && !(i >= P.k && i < P.k + P.m); ++j) {
+        PetscScalar a = row[j];
+
+        for (int b = 0; b < PIVOTS; ++b) a -= P.then[b][i] * P.then[b][j] * P.inverse[b];
+        row[j] = a;
+      }
+    }
+    for (PetscInt b = 0; b < P.m; ++b)
+      for (PetscInt i = 0; i < d; ++i) *(i <= P.k + b ? &AT(A, P.k + b, i) : &AT(A, i, P.k + b)) = P.now[b][i];
+    for (int b = 0; b < PIVOTS; ++b) P.inverse[b] = 0;
+  }
+  free(columns);
   for (PetscInt i = 0; i < A.ld; ++i) {
     for (PetscInt j = 0; j <= i; ++j) AT(A, i, j) = AT(A, j, i) = i < d ? -AT(A, i, j) * scale[i] * scale[j] : 0;
   }
