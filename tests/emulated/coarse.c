@@ -1,4 +1,4 @@
-/* coarse.cu and coarseinverse.cu in plain C */
+/* coarse.cu, coarsefactor.cu and coarseinverse.cu in plain C */
 #include "emulated.h"
 #include "kernels/coarse.h"
 #include <petscblaslapack.h>

@@ -1,4 +1,4 @@
-/* level.cu and levelsums.cu in plain C */
+/* level.cu, levelround.cu and levelsums.cu in plain C */
 #include "emulated.h"
 #include "kernels/levelscalars.h"
 #include "kernels/level.h"

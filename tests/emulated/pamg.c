@@ -1,4 +1,4 @@
-/* pairs.cu, quality.cu, colours.cu and galerkin.cu */
+/* pairs.cu, quality.cu, colours.cu, galerkin.cu and rowsurvey.cu */
 #include "emulated.h"
 #include "kernels/colours.h"
 #include "kernels/galerkin.h"
