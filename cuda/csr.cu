@@ -132,27 +132,42 @@ int PolderCooSum_CUDA(PetscInt nz, const PetscInt map[], const PetscInt perm[], 
   return cudaGetLastError();
 }
 
-/* The stretches that a block needs are few and stay in the cache */
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCooTakeKernel(PetscInt nz, PetscInt n, const PetscInt *__restrict__ first, const PetscInt *__restrict__ skip, const PetscScalar *__restrict__ v,
-                      PetscBool insert, PetscScalar *__restrict__ aa)
-{
-  const long long k  = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
-  PetscInt        lo = 0, hi = n;
+/* Entries of a thread of the next kernel */
+#define POLDER_TAKE 8
 
-  if (k >= nz) return;
+/* The stretch lo <= s < hi of entry k */
+static __device__ __forceinline__ PetscInt PolderStretchOf(const PetscInt *__restrict__ first, PetscInt lo, PetscInt hi, long long k)
+{
   while (hi - lo > 1) {
     const PetscInt mid = lo + (hi - lo) / 2;
 
     if (first[mid] <= k) lo = mid;
     else hi = mid;
   }
-  aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[lo]];
+  return lo;
+}
+
+/* Most blocks have entries of one stretch, so that only two threads look for it */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCooTakeKernel(PetscInt nz, PetscInt n, const PetscInt *__restrict__ first, const PetscInt *__restrict__ skip, const PetscScalar *__restrict__ v,
+                      PetscBool insert, PetscScalar *__restrict__ aa)
+{
+  const long long     begin = (long long)blockIdx.x * (POLDER_TAKE * POLDER_BLOCK), end = min(begin + POLDER_TAKE * POLDER_BLOCK, (long long)nz);
+  __shared__ PetscInt stretch[2];
+
+  if (threadIdx.x < 2) stretch[threadIdx.x] = PolderStretchOf(first, 0, n, threadIdx.x ? end - 1 : begin);
+  __syncthreads();
+#pragma unroll
+  for (int t = 0; t < POLDER_TAKE; ++t) {
+    const long long k = begin + t * POLDER_BLOCK + threadIdx.x;
+
+    if (k < end) aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[PolderStretchOf(first, stretch[0], stretch[1] + 1, k)]];
+  }
 }
 
 int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[],
                        PolderStream stream)
 {
-  if (nz) PolderCooTakeKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, n, first, skip, v, insert, aa);
+  if (nz) PolderCooTakeKernel<<<PolderBlocks(nz, POLDER_TAKE * POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, n, first, skip, v, insert, aa);
   return cudaGetLastError();
 }

@@ -29,12 +29,12 @@ POLDER_BODY_INLINE ptrdiff_t PolderRRBShift(const PolderRRBGrid *g, PetscInt v)
   return g->shift ? g->shift[v] : 0;
 }
 
-/* The number of places of an array in its border and in the outermost nodes, and place number i of them */
+/* The number of places of an array in its border and in the outermost nodes, and place number i of them. There are as many values behind the nodes as before */
 POLDER_BODY size_t PolderRRBEdges(const PolderRRBGrid *g)
 {
   const size_t P = (size_t)g->pitch, rows = g->hy > 2 ? (size_t)g->hy - 2 : 0;
 
-  return g->size - rows * P + rows * (P - (size_t)g->hx + 2);
+  return 2 * g->origin + (size_t)g->hy * P - rows * P + rows * (P - (size_t)g->hx + 2);
 }
 
 POLDER_BODY size_t PolderRRBEdge(const PolderRRBGrid *g, size_t i)

@@ -292,14 +292,17 @@ static size_t RRBDeviceRows(const RRBDevice *d, PetscInt k)
   return k < d->nfactor ? (size_t)d->step[k].ld * (size_t)d->step[k].g.ny : 0;
 }
 
-/* Zeros in what the kernels of a set-up do not write of n arrays of grid k: its edges or, where they write own lines alone, all of it */
+/* Zeros in what the kernels of a set-up do not write of n arrays of grid k: the edges of the grid or, where lines are shared, of the lines that are written */
 static PetscErrorCode PCRRBClear_Private(const PC_RRB *rrb, PetscInt k, int n, PetscBool single, void *a, PolderStream stream)
 {
-  const PolderRRBGrid *g = &rrb->device.step[k].g;
+  const size_t  origin = rrb->device.step[k].g.origin;
+  PetscInt      y;
+  PolderRRBGrid g    = PCRRBSharedPart(rrb, k, &y);
+  const size_t  from = (g.origin - origin) * (single ? sizeof(float) : sizeof(PetscScalar));
 
   PetscFunctionBegin;
-  if (k < rrb->whole.shared.ngrid) PetscCall(PolderDeviceZero(a, (size_t)n * g->size * (single ? sizeof(float) : sizeof(PetscScalar))));
-  else PolderLaunch(PolderRRBClearEdges_CUDA(g, n, single, a, stream));
+  g.origin = origin;
+  PolderLaunch(PolderRRBClearEdges_CUDA(&g, n, single, (char *)a + from, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -514,16 +517,12 @@ PetscErrorCode PCRRBFactorDevice(PC pc, const PolderCSR *csr, const PolderDia *d
   d->valid = good;
   for (PetscInt k = d->nfactor - 1; k > 0 && good; --k) {
     RRBTwice *twice = &d->twice[k];
-    PetscInt  y[2];
+    PetscInt  y[2]  = {0, d->step[k].g.ny};
 
     if (!twice->a) continue;
-    twice->own    = twice->plane;
     twice->summed = (PetscBool)(k < rrb->whole.shared.ngrid);
-    if (twice->summed) {
-      PCRRBSharedLines(rrb, k, y);
-      twice->own.origin += (size_t)y[0] * (size_t)twice->plane.pitch;
-      twice->own.ny = y[1] - y[0];
-    }
+    if (twice->summed) PCRRBSharedLines(rrb, k, y);
+    PCRRBTwiceOwn(twice, y[0], y[1]);
     PetscCall(PCRRBTwiceSetUp(pc, &PolderOnDevice, k, twice, PCRRBVisitDevice));
     PetscCall(PetscArraycpy(d->step[k].length, twice->length, 2));
     if (twice->length[1]) d->both |= 1u << k;

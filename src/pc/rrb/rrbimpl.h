@@ -20,13 +20,15 @@
 
 /* What a grid that is visited twice has, see rrbvisits.c; a = NULL: it is visited once */
 typedef struct {
-  PolderRRBPlane plane, own; /* the grid, and the nodes of it that count for this process in a sum */
-  PetscBool      summed;     /* a sum is over all processes */
-  PetscScalar   *a;          /* [RRB_NROW plane.size] the matrix of the grid */
-  PetscScalar   *v, *d;      /* [plane.size] the first visit, and the residual that it leaves */
-  PetscReal      top;        /* upper end of the interval */
-  PetscReal      length[2];  /* of the visits; length[1] = 0: one of length 1 */
-  PetscSF        halo;       /* on a grid in boxes: the border of a plane; otherwise NULL */
+  PolderRRBPlane plane;     /* the grid */
+  PolderRRBPlane own, near; /* the lines of it that count for this process in a sum; these, and a line on both sides */
+  PetscInt       first;     /* the first of these */
+  PetscBool      summed;    /* a sum is over all processes */
+  PetscScalar   *a;         /* [RRB_NROW plane.size] the matrix of the grid */
+  PetscScalar   *v, *d;     /* [plane.size] the first visit, and the residual that it leaves */
+  PetscReal      top;       /* upper end of the interval */
+  PetscReal      length[2]; /* of the visits; length[1] = 0: one of length 1 */
+  PetscSF        halo;      /* on a grid in boxes: the border of a plane; otherwise NULL */
 } RRBTwice;
 
 typedef struct {
@@ -304,6 +306,8 @@ PETSC_INTERN void PCRRBSharedLines(const PC_RRB *, PetscInt k, PetscInt y[2]);
 PETSC_INTERN PolderRRBGrid PCRRBSharedPart(const PC_RRB *, PetscInt k, PetscInt *first);
 /* After the factor of grid k: the rows of the next grid, which those that are not shared need from all processes */
 PETSC_INTERN PetscErrorCode PCRRBSharedNextRows(PC_RRB *, PetscInt k, PetscScalar *const row[]);
+/* Zeros in the lines of z, a vector of all nodes, that go to neighbours beside own ones, where not all of them are written */
+PETSC_INTERN PetscErrorCode PCRRBSharedClear(const PC_RRB *, PetscScalar z[]);
 
 /* rrbsharedapply.c: operations of the reduced system on distributed vectors of red nodes: those of own lines, r1 and then r2 */
 /* Number of red nodes of this process */
@@ -396,6 +400,8 @@ PETSC_INTERN unsigned PCRRBTwiceGrids(const PC_RRB *, PetscInt n, PetscBool devi
 /* How often grid k is visited then */
 PETSC_INTERN PetscReal      PCRRBVisits(unsigned twice, PetscInt k);
 PETSC_INTERN PetscErrorCode PCRRBTwiceLayout(PC, PetscInt k);
+/* Lines y0 <= y < y1 of the plane are those of this process */
+PETSC_INTERN void           PCRRBTwiceOwn(RRBTwice *, PetscInt y0, PetscInt y1);
 PETSC_INTERN PetscErrorCode PCRRBTwiceFree(RRBTwice *);
 /* Lengths of the visits of grid k, once those of coarser grids are known and its matrix is stored */
 PETSC_INTERN PetscErrorCode PCRRBTwiceSetUp(PC, const PolderPlace *, PetscInt k, RRBTwice *, RRBGridVisit);

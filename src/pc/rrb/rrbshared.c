@@ -164,6 +164,17 @@ static PetscErrorCode PCRRBSharedGathers_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCRRBSharedClear(const PC_RRB *rrb, PetscScalar z[])
+{
+  const RRBShared *shared = &rrb->whole.shared;
+  const size_t     nx = (size_t)rrb->nx, n = (size_t)RRBSharedBeside(shared->ngrid) * nx;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceZero(z + (size_t)shared->y0 * nx, sizeof(*z) * n));
+  PetscCall(PolderDeviceZero(z + (size_t)shared->y1 * nx - n, sizeof(*z) * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCRRBSharedNextRows(PC_RRB *rrb, PetscInt k, PetscScalar *const row[])
 {
   PetscFunctionBegin;
@@ -183,6 +194,7 @@ PetscErrorCode PCRRBSharedSetUp(PC pc)
   PetscCall(PCRRBSharedGrids_Private(pc, &ngrid));
   if (ngrid == shared->ngrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBSharedFree(shared));
+  rrb->device.filled = PETSC_FALSE; // other lines are written, and have a border of zeros
   if (!ngrid) PetscFunctionReturn(PETSC_SUCCESS);
   shared->ngrid  = ngrid;
   shared->y0     = RRBSharedCut(rrb, ngrid, rank);
@@ -191,7 +203,6 @@ PetscErrorCode PCRRBSharedSetUp(PC pc)
   shared->beyond = rank + 1 < rrb->rows.np[1];
   shared->g      = RRBSharedPart(&rrb->device.step[0].g, shared->y0, shared->y1);
   PetscCall(PCRRBSharedGathers_Private(pc));
-  rrb->device.filled = PETSC_FALSE; // the border of a part is zero, as that of a grid
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -60,6 +60,21 @@ PetscErrorCode PCRRBTwiceFree(RRBTwice *twice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Lines y0 <= y < y1 of a plane */
+static PolderRRBPlane RRBPlaneLines(PolderRRBPlane g, PetscInt y0, PetscInt y1)
+{
+  g.origin += (size_t)y0 * (size_t)g.pitch;
+  g.ny = y1 - y0;
+  return g;
+}
+
+void PCRRBTwiceOwn(RRBTwice *twice, PetscInt y0, PetscInt y1)
+{
+  twice->first = PetscMax(y0 - 1, 0);
+  twice->own   = RRBPlaneLines(twice->plane, y0, y1);
+  twice->near  = RRBPlaneLines(twice->plane, twice->first, PetscMin(y1 + 1, twice->plane.ny));
+}
+
 PetscErrorCode PCRRBTwiceLayout(PC pc, PetscInt k)
 {
   PC_RRB             *rrb   = (PC_RRB *)pc->data;
@@ -68,7 +83,8 @@ PetscErrorCode PCRRBTwiceLayout(PC pc, PetscInt k)
   const PolderRRBGrid g     = grid->g;
 
   PetscFunctionBegin;
-  twice->plane = twice->own = PCRRBPlane(g.nx, g.ny);
+  twice->plane = PCRRBPlane(g.nx, g.ny);
+  PCRRBTwiceOwn(twice, 0, g.ny);
   PetscCall(PetscCalloc1(RRB_NROW * twice->plane.size, &twice->a));
   PetscCall(PetscCalloc1(twice->plane.size, &twice->v));
   PetscCall(PetscCalloc1(twice->plane.size, &twice->d));
@@ -105,14 +121,14 @@ PetscErrorCode PCRRBSolveGrid(PC pc, PetscInt k, RRBGridVisit visit, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- B A x, z being twice->v, and b <- A x, which is twice->d. x = z is possible */
+/* z <- B A x, z being twice->v, and b <- A x, which is twice->d, on own lines. x = z is possible; x is read on the lines near them, and z has those */
 static PetscErrorCode PCRRBTwiceMult_Private(PC pc, const PolderPlace *place, PetscInt k, const RRBTwice *twice, RRBGridVisit visit, PetscScalar x[])
 {
   const PolderRRBPlane *g = &twice->plane;
 
   PetscFunctionBegin;
   PetscCall(PCRRBTwiceBorder_Private(twice, x));
-  PolderRun(place, PolderRRBResidual, g, twice->a, NULL, 0, -1, x, twice->d);
+  PolderRun(place, PolderRRBResidual, &twice->own, twice->a, NULL, 0, -1, x, twice->d);
   PetscCall((*visit)(pc, k, twice->d + g->origin, g->pitch, twice->v + g->origin, g->pitch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,7 +142,7 @@ static PetscErrorCode PCRRBTwiceQuotient_Private(PC pc, const PolderPlace *place
   PetscFunctionBegin;
   PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum);
   PetscCall(PCRRBTwiceBorder_Private(twice, z));
-  PolderRun(place, PolderRRBResidual, &twice->plane, twice->a, NULL, 0, -1, z, b);
+  PolderRun(place, PolderRRBResidual, &twice->own, twice->a, NULL, 0, -1, z, b);
   PolderRunSum(place, PolderRRBPlaneDot, &twice->own, z, b, sum + 1);
   PetscCall((*place->take)(here, sum, sizeof(here)));
   for (int i = 0; i < 2; ++i) dot[i] = PetscRealPart(here[i]);
@@ -145,7 +161,8 @@ static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, Pets
 {
   const PC_RRB         *rrb  = (PC_RRB *)pc->data;
   const RRBBox          box  = twice->halo ? PCRRBBox(rrb, k) : (RRBBox){0};
-  const PolderRRBPlane *g    = &twice->plane;
+  const PolderRRBPlane *g    = &twice->near;
+  const PetscInt        nx   = rrb->nx >> k;
   const PetscReal       half = (RRB_HIGH - RRB_LOW) / 2, middle = (RRB_HIGH + RRB_LOW) / 2;
   PetscScalar          *z = twice->v, *x[2];
 
@@ -153,7 +170,7 @@ static PetscErrorCode PCRRBStretch_Private(PC pc, const PolderPlace *place, Pets
   PetscCall(PolderPlaceMalloc(place, 2 * g->size + 2, &x[0]));
   PetscCall((*place->zero)(x[0], sizeof(**x) * (2 * g->size + 2)));
   x[1] = x[0] + g->size;
-  PolderRun(place, PolderRRBSigns, g, rrb->nx >> k, box.y0 * (rrb->nx >> k) + box.x0, twice->a, z);
+  PolderRun(place, PolderRRBSigns, g, nx, (box.y0 + twice->first) * nx + box.x0, twice->a, z);
   PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, z));
   PolderRun(place, PolderRRBCombine, g, 1, z, 0, NULL, 0, x[0] + g->origin, g->pitch);
   PetscCall(PCRRBTwiceMult_Private(pc, place, k, twice, visit, x[0]));

@@ -42,7 +42,6 @@ static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, Pets
 {
   PC_RRB            *rrb   = (PC_RRB *)pc->data;
   RRBWhole          *whole = &rrb->whole;
-  const size_t       bytes = sizeof(PetscScalar) * (size_t)csr->M;
   PolderReplicaLines lines;
   PetscInt           least;
 
@@ -55,10 +54,23 @@ static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, Pets
   *done = (PetscBool)(whole->replica != NULL);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr->nghost, rrb->rows.ghost, &whole->node));
-  PetscCall(PolderDeviceMalloc(bytes, &whole->r));
-  PetscCall(PolderDeviceMalloc(bytes, &whole->z));
-  PetscCall(PolderDeviceZero(whole->r, bytes));
-  PetscCall(PolderDeviceZero(whole->z, bytes)); // lines that are shared go to neighbours with some beside them
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r and z. Where each has the whole problem, a vector of own rows alone is used with zeros */
+static PetscErrorCode PCRRBWholeVecs_Private(PC_RRB *rrb)
+{
+  RRBWhole    *whole = &rrb->whole;
+  const size_t bytes = sizeof(PetscScalar) * (size_t)rrb->nx * (size_t)rrb->ny;
+
+  PetscFunctionBegin;
+  if (!whole->r) PetscCall(PolderDeviceMalloc(bytes, &whole->r));
+  if (!whole->z) PetscCall(PolderDeviceMalloc(bytes, &whole->z));
+  if (whole->shared.ngrid) PetscCall(PCRRBSharedClear(rrb, whole->z));
+  else {
+    PetscCall(PolderDeviceZero(whole->r, bytes));
+    PetscCall(PolderDeviceZero(whole->z, bytes));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,17 +162,23 @@ static PetscErrorCode PCRRBWholeFactor_Private(PC pc, const PolderCSR *csr)
 
 PetscErrorCode PCRRBWholeSetUp(PC pc, const PolderCSR *csr, PetscBool *done)
 {
-  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PC_RRB    *rrb    = (PC_RRB *)pc->data;
+  RRBShared *shared = &rrb->whole.shared;
+  PetscInt   before;
 
   PetscFunctionBegin;
   PetscCall(PCRRBUpdateGrid(pc, csr));
+  before = rrb->whole.r ? shared->ngrid : -1;
   PetscCall(PCRRBWholeCreate_Private(pc, csr, done));
   if (*done) PetscCall(PCRRBLayoutDevice(pc, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBSharedSetUp(pc));
+  if (shared->ngrid != before) PetscCall(PCRRBWholeVecs_Private(rrb));
   PetscCall(PCRRBWholeFactor_Private(pc, csr));
-  if (rrb->device.valid || !rrb->whole.shared.ngrid) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCRRBSharedFree(&rrb->whole.shared)); // nine points, or a pivot that only a part has
+  if (rrb->device.valid || !shared->ngrid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBSharedFree(shared)); // nine points, or a pivot that only a part has
+  PetscCall(PCRRBWholeVecs_Private(rrb));
+  rrb->device.filled = PETSC_FALSE;
   PetscCall(PCRRBWholeFactor_Private(pc, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
