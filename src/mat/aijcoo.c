@@ -237,7 +237,7 @@ static PetscErrorCode PolderCOOSum_Private(const PolderCOOMap *map, PolderMirror
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The off-diagonal block has few entries, so they are copied to the host at once */
+/* The off-diagonal block has few entries, so they are copied to the host at once: before the others are summed, for which the host need not wait */
 static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdiag, PolderMirror *off, const PetscScalar v[], InsertMode mode)
 {
   PetscScalar *array;
@@ -294,11 +294,11 @@ static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLay
     PetscCall(PolderAIJContext(diag, &baij));
   }
   if (!coo->made) PetscCall(PolderCOOMake_Private(coo, A, diag, offdiag, garray));
+  if (coo->map[1].nz) PetscCall(PolderCOOSumOff_Private(coo, offdiag, &aij->rows, v, mode));
   if (mode == INSERT_VALUES) PetscCall(PolderMirrorUpdatePattern(&baij->rows, diag, PETSC_FALSE));
   else PetscCall(PolderMirrorUpdate(&baij->rows, diag, PETSC_FALSE));
   PetscCall(PolderCOOSum_Private(&coo->map[0], baij->rows, v, mode));
   PetscCall(PolderAIJNewestOnDevice(diag));
-  if (coo->map[1].nz) PetscCall(PolderCOOSumOff_Private(coo, offdiag, &aij->rows, v, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -77,7 +77,7 @@ static PetscErrorCode KSPDCGSmallOffsets_Private(KSP ksp, const PolderDia *dia, 
   enum {
     MOST = POLDER_CGSMALL_DIAGONALS + 1
   };
-  PetscInt        mine[MOST + 1], all[POLDER_PEERS_MOST * (MOST + 1)], m;
+  PetscInt        mine[MOST + 1], all[POLDER_PEERS_MOST * (MOST + 1)], m, last = 0;
   const PetscInt *bi, *bj;
   PetscMPIInt     size;
   PetscBool       done;
@@ -89,7 +89,12 @@ static PetscErrorCode KSPDCGSmallOffsets_Private(KSP ksp, const PolderDia *dia, 
     PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done)); // the pattern is on the host, too
     if (!done) m = 0;
     for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m; i = PolderCSRNextRow(m, bi, i + 1)) {
-      for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) KSPDCGAddOffset_Private(csr->garray[bj[k]] - csr->rstart - i, n, off);
+      for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) {
+        const PetscInt d = csr->garray[bj[k]] - csr->rstart - i;
+
+        if (d != last) KSPDCGAddOffset_Private(d, n, off); // most rows have that of the row before; 0 is in no such block
+        last = d;
+      }
     }
     PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
   }
