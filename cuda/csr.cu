@@ -132,8 +132,9 @@ int PolderCooSum_CUDA(PetscInt nz, const PetscInt map[], const PetscInt perm[], 
   return cudaGetLastError();
 }
 
-/* Entries of a thread of the next kernel */
-#define POLDER_TAKE 8
+/* Entries of a thread of the next kernel in large blocks: so many that all of the device is busy with fewer threads */
+#define POLDER_TAKE      8
+#define POLDER_TAKE_FROM 2200000
 
 /* The stretch lo <= s < hi of entry k */
 static __device__ __forceinline__ PetscInt PolderStretchOf(const PetscInt *__restrict__ first, PetscInt lo, PetscInt hi, long long k)
@@ -147,27 +148,34 @@ static __device__ __forceinline__ PetscInt PolderStretchOf(const PetscInt *__res
   return lo;
 }
 
-/* Most blocks have entries of one stretch, so that only two threads look for it */
+/* Most blocks of many entries have those of one stretch, so that only two threads look for it */
+template <int TAKE>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCooTakeKernel(PetscInt nz, PetscInt n, const PetscInt *__restrict__ first, const PetscInt *__restrict__ skip, const PetscScalar *__restrict__ v,
                       PetscBool insert, PetscScalar *__restrict__ aa)
 {
-  const long long     begin = (long long)blockIdx.x * (POLDER_TAKE * POLDER_BLOCK), end = min(begin + POLDER_TAKE * POLDER_BLOCK, (long long)nz);
-  __shared__ PetscInt stretch[2];
+  const long long     begin = (long long)blockIdx.x * (TAKE * POLDER_BLOCK), end = min(begin + TAKE * POLDER_BLOCK, (long long)nz);
+  __shared__ PetscInt range[2];
 
-  if (threadIdx.x < 2) stretch[threadIdx.x] = PolderStretchOf(first, 0, n, threadIdx.x ? end - 1 : begin);
-  __syncthreads();
+  if (TAKE > 1) {
+    if (threadIdx.x < 2) range[threadIdx.x] = PolderStretchOf(first, 0, n, threadIdx.x ? end - 1 : begin) + (PetscInt)threadIdx.x;
+    __syncthreads();
+  }
 #pragma unroll
-  for (int t = 0; t < POLDER_TAKE; ++t) {
+  for (int t = 0; t < TAKE; ++t) {
     const long long k = begin + t * POLDER_BLOCK + threadIdx.x;
 
-    if (k < end) aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[PolderStretchOf(first, stretch[0], stretch[1] + 1, k)]];
+    if (k < end) aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[PolderStretchOf(first, TAKE > 1 ? range[0] : 0, TAKE > 1 ? range[1] : n, k)]];
   }
 }
 
 int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[],
                        PolderStream stream)
 {
-  if (nz) PolderCooTakeKernel<<<PolderBlocks(nz, POLDER_TAKE * POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, n, first, skip, v, insert, aa);
+  const int take = nz < POLDER_TAKE_FROM ? 1 : POLDER_TAKE;
+
+  if (nz)
+    (take == 1 ? PolderCooTakeKernel<1>
+               : PolderCooTakeKernel<POLDER_TAKE>)<<<PolderBlocks(nz, take * POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, n, first, skip, v, insert, aa);
   return cudaGetLastError();
 }

@@ -136,41 +136,47 @@ static PetscErrorCode TestRowsValues(PETSC_UNUSED void *work, PolderStream strea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n entries in stretches of 1 to 700, 1 to 5 values left out before each but perhaps the first */
+/* n entries in stretches of 1 to 700, of up to `most` from the middle on, 1 to 5 values left out before each but perhaps the first */
+static PetscErrorCode CountStretches(PetscInt n, PetscInt most, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt     count = 0, *first, *skip, *firstd, *skipd;
+  PetscScalar *v, *vd, *z, *zd, *out;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(n + 1, &first, n, &skip, n, &out));
+  for (PetscInt e = 0; e < n; e += Next(e < n / 2 ? 700 : most) + 1, ++count) {
+    first[count] = e;
+    skip[count]  = count ? skip[count - 1] + 1 + Next(5) : Next(2);
+  }
+  first[count] = n;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (count + 1), first, &firstd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * count, skip, &skipd));
+  PetscCall(Random(n + (count ? skip[count - 1] : 0), &v, &vd));
+  PetscCall(Random(n, &z, &zd));
+  for (int insert = 0; insert < 2; ++insert) {
+    PolderLaunch(PolderCooTake_CUDA(n, count, firstd, skipd, vd, insert ? PETSC_TRUE : PETSC_FALSE, zd, stream));
+    PolderCooTake_Host(n, count, first, skip, v, insert ? PETSC_TRUE : PETSC_FALSE, z);
+    PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+    *wrong += Wrong(n, out, z, 0.0);
+  }
+  PetscCall(PolderDeviceFree(&firstd));
+  PetscCall(PolderDeviceFree(&skipd));
+  PetscCall(PolderDeviceFree(&vd));
+  PetscCall(PolderDeviceFree(&zd));
+  PetscCall(PetscFree(v));
+  PetscCall(PetscFree(z));
+  PetscCall(PetscFree3(first, skip, out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The last size takes the kernel of several entries a thread */
 static PetscErrorCode TestStretches(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
 
   PetscFunctionBeginUser;
-  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
-    const PetscInt n     = Sizes[s];
-    PetscInt       count = 0, *first, *skip, *firstd, *skipd;
-    PetscScalar   *v, *vd, *z, *zd, *out;
-
-    PetscCall(PetscMalloc3(n + 1, &first, n, &skip, n, &out));
-    for (PetscInt e = 0; e < n; e += Next(700) + 1, ++count) {
-      first[count] = e;
-      skip[count]  = count ? skip[count - 1] + 1 + Next(5) : Next(2);
-    }
-    first[count] = n;
-    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (count + 1), first, &firstd));
-    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * count, skip, &skipd));
-    PetscCall(Random(n + (count ? skip[count - 1] : 0), &v, &vd));
-    PetscCall(Random(n, &z, &zd));
-    for (int insert = 0; insert < 2; ++insert) {
-      PolderLaunch(PolderCooTake_CUDA(n, count, firstd, skipd, vd, insert ? PETSC_TRUE : PETSC_FALSE, zd, stream));
-      PolderCooTake_Host(n, count, first, skip, v, insert ? PETSC_TRUE : PETSC_FALSE, z);
-      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
-      wrong += Wrong(n, out, z, 0.0);
-    }
-    PetscCall(PolderDeviceFree(&firstd));
-    PetscCall(PolderDeviceFree(&skipd));
-    PetscCall(PolderDeviceFree(&vd));
-    PetscCall(PolderDeviceFree(&zd));
-    PetscCall(PetscFree(v));
-    PetscCall(PetscFree(z));
-    PetscCall(PetscFree3(first, skip, out));
-  }
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) PetscCall(CountStretches(Sizes[s], 700, stream, &wrong));
+  PetscCall(CountStretches(2300001, 50000, stream, &wrong));
   PetscCall(Report("values in coordinates in order", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
