@@ -8,6 +8,13 @@
 #include "pack.cuh"
 #include "levelborder.cuh"
 
+/* Both for vectors of V, FAR: on levels that are joined in direction 2. One file for each */
+template <class V, bool FAR>
+struct GridCycle {
+  static int restriction(const PolderLevelGrid *G, const PolderLevelGiving *giving, const V *r, V *bc, cudaStream_t stream);
+  static int prolongation(const PolderLevelGrid *G, const PolderExchange *sends, const V *xc, V *x, cudaStream_t stream);
+};
+
 /* Lines that a thread takes of a level that is joined in directions 0 and 1 alone, if lines do not consist of pairs: a multiple of two */
 #define GRID_LINES 4
 
@@ -233,9 +240,8 @@ static int GridLaunch(void (*const kernel[2][4])(PolderLevelGrid, First, const V
   return cudaGetLastError();
 }
 
-/* FAR: direction 2 is joined */
 template <class V, bool FAR>
-int GridRestrict(const PolderLevelGrid *G, const PolderLevelGiving *giving, const V *r, V *bc, cudaStream_t stream)
+int GridCycle<V, FAR>::restriction(const PolderLevelGrid *G, const PolderLevelGiving *giving, const V *r, V *bc, cudaStream_t stream)
 {
   static const int each[2] = {1, 1};
   BorderGive<V>    first   = {};
@@ -255,7 +261,7 @@ int GridRestrict(const PolderLevelGrid *G, const PolderLevelGiving *giving, cons
 }
 
 template <class V, bool FAR>
-int GridProlong(const PolderLevelGrid *G, const PolderExchange *sends, const V *xc, V *x, cudaStream_t stream)
+int GridCycle<V, FAR>::prolongation(const PolderLevelGrid *G, const PolderExchange *sends, const V *xc, V *x, cudaStream_t stream)
 {
   static const int    each[2] = {2, GRID_LINES};
   const PolderSending sending = PolderSendingOf(sends, xc, sizeof(V) == 8);
@@ -270,8 +276,3 @@ int GridProlong(const PolderLevelGrid *G, const PolderExchange *sends, const V *
     return GridLaunch(kernels, G->size, each, G, sending, x, xc, x, stream);
   }
 }
-
-/* Both for vectors of V */
-#define GRID_CYCLE(V, far) \
-  template int GridRestrict<V, far>(const PolderLevelGrid *, const PolderLevelGiving *, const V *, V *, cudaStream_t); \
-  template int GridProlong<V, far>(const PolderLevelGrid *, const PolderExchange *, const V *, V *, cudaStream_t);

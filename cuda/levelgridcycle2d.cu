@@ -2,6 +2,6 @@
 #include "levelgridcycle.cuh"
 #include "module.cuh"
 
-GRID_CYCLE(float, false)
+template struct GridCycle<float, false>;
 
 POLDER_MODULE(LevelGridCycle2D)

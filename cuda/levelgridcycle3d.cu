@@ -2,6 +2,6 @@
 #include "levelgridcycle.cuh"
 #include "module.cuh"
 
-GRID_CYCLE(float, true)
+template struct GridCycle<float, true>;
 
 POLDER_MODULE(LevelGridCycle3D)
