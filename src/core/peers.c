@@ -383,14 +383,20 @@ static PetscErrorCode PolderPeersWait_Private(PolderPeers p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, size_t zeros, PolderPiece *piece)
+static size_t PeersPieceSize(size_t bytes)
 {
-  const size_t want = (bytes + POLDER_PIECE - 1) / POLDER_PIECE * POLDER_PIECE;
-  PolderSlab  *slab;
-  int          full[POLDER_SLABS], s;
-  PetscBool    done = PETSC_TRUE;
+  return (bytes + POLDER_PIECE - 1) / POLDER_PIECE * POLDER_PIECE;
+}
+
+PetscErrorCode PolderPeersMallocMany(PolderPeers p, PetscInt count, const size_t bytes[], const size_t zeros[], PolderPiece *const piece[])
+{
+  size_t      want = 0;
+  PolderSlab *slab;
+  int         full[POLDER_SLABS], s;
+  PetscBool   done = PETSC_TRUE;
 
   PetscFunctionBegin;
+  for (PetscInt k = 0; k < count; ++k) want += PeersPieceSize(bytes[k]);
   for (s = 0; s < p->nslab; ++s) full[s] = p->slab[s].used + want > p->slab[s].size;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, full, p->nslab, MPI_INT, MPI_MAX, p->comm));
   for (s = 0; s < p->nslab && full[s]; ++s)
@@ -398,15 +404,21 @@ PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, size_t zeros, Pold
   if (s == p->nslab) PetscCall(PolderPeersAddSlab_Private(p, PetscMax(want, POLDER_SLAB << PetscMin(s / 2, POLDER_DOUBLED)), &done));
   if (!done) PetscCall(PolderPeersAddSlab_Private(p, PetscMax(want, POLDER_PIECE), &done));
   PetscCheck(done, p->comm, PETSC_ERR_MEM, "No more memory can be shared between the GPUs of %d processes: use -polder_transport host", p->size);
-  slab          = &p->slab[s];
-  piece->slab   = s;
-  piece->offset = slab->used;
-  piece->bytes  = want;
-  piece->here   = slab->base[p->rank] + slab->used;
-  slab->used += want;
-  ++slab->pieces;
-  PetscCall(PolderDeviceZero(piece->here, zeros));
+  slab = &p->slab[s];
+  for (PetscInt k = 0; k < count; ++k) {
+    *piece[k] = (PolderPiece){.slab = s, .offset = slab->used, .bytes = PeersPieceSize(bytes[k]), .here = slab->base[p->rank] + slab->used};
+    slab->used += piece[k]->bytes;
+    ++slab->pieces;
+    PetscCall(PolderDeviceZero(piece[k]->here, zeros[k]));
+  }
   PetscCall(PolderPeersWait_Private(p)); // before any process writes to it
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, size_t zeros, PolderPiece *piece)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderPeersMallocMany(p, 1, &bytes, &zeros, &piece));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -34,6 +34,8 @@ PETSC_INTERN PetscErrorCode PolderPeersGetLeastRows(MPI_Comm comm, PetscInt *row
 /* Memory of processes that store into each other's, the first `zeros` bytes of it zero; each process chooses its numbers, zero included. Kernels that are
    launched after it may store there. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersMalloc(PolderPeers, size_t bytes, size_t zeros, PolderPiece *);
+/* The same for `count` pieces at a time */
+PETSC_INTERN PetscErrorCode PolderPeersMallocMany(PolderPeers, PetscInt count, const size_t bytes[], const size_t zeros[], PolderPiece *const piece[]);
 PETSC_INTERN PetscErrorCode PolderPeersFree(PolderPeers, PolderPiece *);
 /* The local address of the memory of process `rank` at this offset of this slab */
 PETSC_INTERN void *PolderPeersAddress(PolderPeers, PetscMPIInt rank, PetscInt slab, size_t offset);

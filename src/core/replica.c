@@ -7,11 +7,11 @@ struct _n_PolderReplica {
   MPI_Comm     comm;
   PolderPeers  peers; /* that store into each other's memory; NULL: NCCL or MPI gathers */
   PolderNccl   nccl;  /* NULL: MPI gathers */
-  PolderPiece  room;  /* message numbers and two buffers, or cells */
+  PolderPiece  room;  /* counters, and message numbers and two buffers, or cells */
   PolderGather g;
   PetscInt     N;
+  PetscBool    cells; /* the values travel as cells */
   const char  *transport;
-  uint64_t    *counters;                 /* on the device */
   PetscScalar *buffer;                   /* on the device, without peers */
   PetscScalar *packed;                   /* on the device: the values of this process, which lie elsewhere */
   PetscScalar *own, *all;                /* on the host, for an MPI that takes no device pointers */
@@ -24,105 +24,158 @@ struct _n_PolderReplica {
 /* For many arrays at a time the buffers have room for at most so many values of all processes */
 #define POLDER_GATHER_ROOM 4194304
 
-/* Do kernels on the GPUs of all processes add up in the same order? */
-static PetscErrorCode PolderReplicaAlike_Private(MPI_Comm comm, PetscBool *alike)
-{
-  PetscInt most = (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA()), range[2] = {most, -most}; // has the number of multiprocessors
+/* What a process says of its values, and of its GPU: kernels on GPUs with as many multiprocessors add up in the same order */
+typedef struct {
+  PetscInt n, first, width, ld, many, gpu;
+} PolderReplicaPart;
 
-  PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, range, 2, MPIU_INT, MPI_MIN, comm);
-  *alike = (PetscBool)(range[0] == -range[1]);
-  PetscFunctionReturn(PETSC_SUCCESS);
+static PolderReplicaPart ReplicaPart(const PolderReplicaWant *want)
+{
+  PolderReplicaPart part = {.n = want->n, .width = PetscMax(want->n, 1), .many = want->many, .gpu = (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())};
+
+  if (want->lines) {
+    part.first = want->lines->first;
+    part.width = PetscMax(want->lines->width, 1);
+    part.ld    = want->lines->ld;
+  }
+  return part;
 }
 
-/* Number and places of the values of all processes */
-static PetscErrorCode PolderReplicaLayout_Private(PolderReplica replica, PetscInt n, PetscInt many, const PolderReplicaLines *lines)
+/* Number and places of the values of all processes, that of process r being all[r * stride] */
+static PetscErrorCode PolderReplicaLayout_Private(PolderReplica replica, PetscBool lines, PetscInt stride, const PolderReplicaPart all[])
 {
-  PolderGather *g      = &replica->g;
-  PetscInt      mine[] = {n, lines ? lines->first : 0, lines ? PetscMax(lines->width, 1) : PetscMax(n, 1), lines ? lines->ld : 0, many};
-  PetscInt      all[5 * POLDER_PEERS_MOST], most = 0;
+  PolderGather *g    = &replica->g;
+  PetscInt      most = 0;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allgather(mine, 5, MPIU_INT, all, 5, MPIU_INT, replica->comm));
-  for (int r = 0; r < g->size; ++r) most = PetscMax(most, all[5 * r]);
+  for (int r = 0; r < g->size; ++r) most = PetscMax(most, all[r * stride].n);
   for (int r = 0; r < g->size; ++r) {
-    g->n[r]           = all[5 * r];
-    g->first[r]       = lines ? all[5 * r + 1] : replica->N;
-    g->width[r]       = all[5 * r + 2];
-    g->ld[r]          = all[5 * r + 3];
+    const PolderReplicaPart *part = &all[r * stride];
+
+    g->n[r]           = part->n;
+    g->first[r]       = lines ? part->first : replica->N;
+    g->width[r]       = part->width;
+    g->ld[r]          = part->ld;
     g->begin[r]       = g->half;
-    replica->round[r] = PetscMax(g->n[r], PetscMin(all[5 * r + 4], most > POLDER_GATHER_CELLS ? POLDER_GATHER_ROOM / g->size : POLDER_GATHER_CELLS));
+    replica->round[r] = PetscMax(part->n, PetscMin(part->many, most > POLDER_GATHER_CELLS ? POLDER_GATHER_ROOM / g->size : POLDER_GATHER_CELLS));
     g->half += (PetscMax(replica->round[r], 1) + 1) / 2 * 2;
     replica->N += g->n[r];
     PetscCall(PetscMPIIntCast(g->n[r], &replica->count[r]));
     PetscCall(PetscMPIIntCast(g->begin[r], &replica->displ[r]));
   }
+  replica->cells = (PetscBool)(most <= POLDER_GATHER_CELLS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Memory that the peers write to, and where theirs is */
-static PetscErrorCode PolderReplicaMeet_Private(PolderReplica replica)
+static PetscErrorCode PolderReplicaMeet_Private(PetscInt count, const PolderReplicaWant want[])
 {
-  PolderGather *g    = &replica->g;
-  PetscInt      most = 0;
-  PetscInt64    mine[2], all[2 * POLDER_PEERS_MOST];
-  size_t        offset, value, bytes;
+  const size_t counters = 4 * sizeof(uint64_t), numbers = sizeof(uint64_t) * POLDER_PEERS_MOST;
+  PolderPeers  peers = (*want->replica)->peers;
+  PetscInt64   mine[2 * POLDER_REPLICAS], all[2 * POLDER_REPLICAS * POLDER_PEERS_MOST];
+  size_t       bytes[POLDER_REPLICAS], zeros[POLDER_REPLICAS];
+  PolderPiece *room[POLDER_REPLICAS];
+  const int    two = 2 * (int)count;
 
   PetscFunctionBegin;
-  for (int r = 0; r < g->size; ++r) most = PetscMax(most, g->n[r]);
-  offset = most > POLDER_GATHER_CELLS ? sizeof(uint64_t) * POLDER_PEERS_MOST : 0;
-  value  = offset ? sizeof(PetscScalar) : sizeof(PolderCell);
-  bytes  = offset + 2 * value * (size_t)g->half;
-  PetscCall(PolderPeersMalloc(replica->peers, bytes, offset ? offset : bytes, &replica->room)); // of message numbers, or of cells, which have theirs
-  mine[0] = replica->room.slab;
-  mine[1] = (PetscInt64)replica->room.offset;
-  PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT64, all, 2, MPIU_INT64, PolderPeersComm(replica->peers)));
-  for (int r = 0; r < g->size; ++r) {
-    char *there = (char *)PolderPeersAddress(replica->peers, r, (PetscInt)all[2 * r], (size_t)all[2 * r + 1]);
+  for (PetscInt k = 0; k < count; ++k) {
+    const PolderReplica replica = *want[k].replica;
 
-    if (!offset) g->cell[r] = (PolderCell *)there;
-    else {
-      g->arrived[r] = (uint64_t *)there;
-      g->buffer[r]  = (PetscScalar *)(there + offset);
-    }
+    bytes[k] = counters + (replica->cells ? 0 : numbers) + 2 * (replica->cells ? sizeof(PolderCell) : sizeof(PetscScalar)) * (size_t)replica->g.half;
+    zeros[k] = replica->cells ? bytes[k] : counters + numbers; // cells have message numbers of their own
+    room[k]  = &(*want[k].replica)->room;
   }
-  g->patience = PolderPeersPatience(replica->peers);
-  PetscCall(PolderDeviceMalloc(4 * sizeof(uint64_t), &replica->counters));
-  PetscCall(PolderDeviceZero(replica->counters, 4 * sizeof(uint64_t)));
-  g->count    = replica->counters;
-  g->finished = (unsigned int *)(replica->counters + 2);
+  PetscCall(PolderPeersMallocMany(peers, count, bytes, zeros, room));
+  for (PetscInt k = 0; k < count; ++k) {
+    mine[2 * k]     = room[k]->slab;
+    mine[2 * k + 1] = (PetscInt64)room[k]->offset;
+  }
+  PetscCallMPI(MPI_Allgather(mine, two, MPIU_INT64, all, two, MPIU_INT64, PolderPeersComm(peers)));
+  for (PetscInt k = 0; k < count; ++k) {
+    PolderReplica replica = *want[k].replica;
+    PolderGather *g       = &replica->g;
+
+    for (int r = 0; r < g->size; ++r) {
+      const PetscInt64 *at    = &all[r * two + 2 * k];
+      char             *there = (char *)PolderPeersAddress(peers, r, (PetscInt)at[0], (size_t)at[1]) + counters;
+
+      if (replica->cells) g->cell[r] = (PolderCell *)there;
+      else {
+        g->arrived[r] = (uint64_t *)there;
+        g->buffer[r]  = (PetscScalar *)(there + numbers);
+      }
+    }
+    g->patience = PolderPeersPatience(peers);
+    g->count    = (uint64_t *)room[k]->here;
+    g->finished = (unsigned int *)(g->count + 2);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderReplicaBuffer_Private(PolderReplica replica)
+{
+  PolderGather *g = &replica->g;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->half, &replica->buffer));
+  g->buffer[g->rank] = replica->buffer;
+  if (!replica->nccl && !PolderDeviceMPI()) PetscCall(PetscMalloc2(replica->round[g->rank], &replica->own, g->half, &replica->all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A replica for each want, without memory for the values */
+static PetscErrorCode PolderReplicaNew_Private(MPI_Comm comm, PetscInt count, const PolderReplicaWant want[], const PolderReplicaPart all[])
+{
+  PetscMPIInt rank, size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  for (PetscInt k = 0; k < count; ++k) {
+    PolderReplica new;
+
+    PetscCall(PetscNew(&new));
+    *want[k].replica = new;
+    new->comm        = comm;
+    new->g.rank      = rank;
+    new->g.size      = size;
+    PetscCall(PolderReplicaLayout_Private(new, (PetscBool)(want[k].lines != NULL), count, all + k));
+    PetscCall(PolderPeersGet(comm, &new->peers));
+    new->nccl = PolderPeersGetNccl(new->peers);
+    if (new->nccl) new->peers = NULL;
+    PetscCall(PolderPeersGetTransport(comm, &new->transport));
+    if (!new->peers) PetscCall(PolderReplicaBuffer_Private(new));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderReplicaCreateMany(MPI_Comm comm, PetscInt count, const PolderReplicaWant want[])
+{
+  PolderReplicaPart mine[POLDER_REPLICAS], all[POLDER_REPLICAS * POLDER_PEERS_MOST];
+  const int         ints = (int)count * (int)(sizeof(*mine) / sizeof(PetscInt));
+  PetscMPIInt       size;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < count; ++k) *want[k].replica = NULL;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size == 1 || size > POLDER_PEERS_MOST || !count) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(count <= POLDER_REPLICAS, comm, PETSC_ERR_PLIB, "No more than %d replicas at a time", POLDER_REPLICAS);
+  for (PetscInt k = 0; k < count; ++k) mine[k] = ReplicaPart(&want[k]);
+  PetscCallMPI(MPI_Allgather(mine, ints, MPIU_INT, all, ints, MPIU_INT, comm));
+  for (PetscMPIInt r = 1; r < size; ++r) {
+    if (all[r * count].gpu != all[0].gpu) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderReplicaNew_Private(comm, count, want, all));
+  if ((*want->replica)->peers) PetscCall(PolderReplicaMeet_Private(count, want));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, PetscInt many, const PolderReplicaLines *lines, PolderReplica *replica)
 {
-  PetscMPIInt rank, size;
-  PetscBool   alike = PETSC_FALSE;
-  PolderReplica new;
+  const PolderReplicaWant want = {.n = n, .many = many, .lines = lines, .replica = replica};
 
   PetscFunctionBegin;
-  *replica = NULL;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size == 1 || size > POLDER_PEERS_MOST) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderReplicaAlike_Private(comm, &alike));
-  if (!alike) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscNew(&new));
-  *replica    = new;
-  new->comm   = comm;
-  new->g.rank = rank;
-  new->g.size = size;
-  PetscCall(PolderReplicaLayout_Private(new, n, many, lines));
-  PetscCall(PolderPeersGet(comm, &new->peers));
-  new->nccl = PolderPeersGetNccl(new->peers);
-  if (new->nccl) new->peers = NULL;
-  PetscCall(PolderPeersGetTransport(comm, &new->transport));
-  if (new->peers) PetscCall(PolderReplicaMeet_Private(new));
-  else {
-    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t) new->g.half, &new->buffer));
-    new->g.buffer[rank] = new->buffer;
-    if (!new->nccl && !PolderDeviceMPI()) PetscCall(PetscMalloc2(new->round[rank], &new->own, new->g.half, &new->all));
-  }
+  PetscCall(PolderReplicaCreateMany(comm, 1, &want));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +184,6 @@ PetscErrorCode PolderReplicaDestroy(PolderReplica *replica)
   PetscFunctionBegin;
   if (!*replica) PetscFunctionReturn(PETSC_SUCCESS);
   if ((*replica)->peers) PetscCall(PolderPeersFree((*replica)->peers, &(*replica)->room));
-  PetscCall(PolderDeviceFree(&(*replica)->counters));
   PetscCall(PolderDeviceFree(&(*replica)->buffer));
   PetscCall(PolderDeviceFree(&(*replica)->packed));
   PetscCall(PetscFree2((*replica)->own, (*replica)->all));

@@ -18,6 +18,14 @@ typedef struct {
    PolderReplicaGatherColumns() will bring, or 0. *replica is NULL on all processes when there is only one of them, when there are too many, or when their GPUs
    are unlike, so that their sums would differ. Collective */
 PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, PetscInt many, const PolderReplicaLines *lines, PolderReplica *replica);
+/* The same for several at a time, at most POLDER_REPLICAS, with the messages of one */
+typedef struct {
+  PetscInt                  n, many;
+  const PolderReplicaLines *lines;
+  PolderReplica            *replica;
+} PolderReplicaWant;
+#define POLDER_REPLICAS 16
+PETSC_INTERN PetscErrorCode PolderReplicaCreateMany(MPI_Comm, PetscInt count, const PolderReplicaWant want[]);
 PETSC_INTERN PetscErrorCode PolderReplicaDestroy(PolderReplica *);
 /* How the values go between processes: "peer", "nccl", "mpi" or "host" */
 PETSC_INTERN const char *PolderReplicaTransport(PolderReplica);

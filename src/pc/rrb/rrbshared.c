@@ -123,15 +123,20 @@ PolderRRBGrid PCRRBSharedPart(const PC_RRB *rrb, PetscInt k, PetscInt *first)
   return k < shared->ngrid ? RRBSharedPart(g, *first, PetscMin(shared->y1 + beside, rrb->ny) >> k) : *g;
 }
 
-/* Gathers of n values of each process, from number `first` on; last > 0: and of the n values before number `last` */
-static PetscErrorCode PCRRBSharedGather_Private(PC pc, PetscInt first, PetscInt n, PetscInt last, PolderReplica *replica)
-{
-  const PolderReplicaLines lines = {.first = first, .width = n, .ld = last - n - first};
+/* Gathers to be made */
+typedef struct {
+  PetscInt           n;
+  PolderReplicaLines lines[POLDER_REPLICAS];
+  PolderReplicaWant  want[POLDER_REPLICAS];
+} RRBGathers;
 
-  PetscFunctionBegin;
-  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), last > 0 ? 2 * n : n, 0, &lines, replica));
-  PetscCheck(*replica, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The GPUs gather whole vectors, but no lines");
-  PetscFunctionReturn(PETSC_SUCCESS);
+/* Of n values of each process, from number `first` on; last > 0: and of the n values before number `last` */
+static void RRBGathersAdd(RRBGathers *g, PetscInt first, PetscInt n, PetscInt last, PolderReplica *replica)
+{
+  PolderReplicaLines *lines = &g->lines[g->n];
+
+  *lines          = (PolderReplicaLines){.first = first, .width = n, .ld = last - n - first};
+  g->want[g->n++] = (PolderReplicaWant){.n = last > 0 ? 2 * n : n, .lines = lines, .replica = replica};
 }
 
 /* What brings values from others */
@@ -144,20 +149,23 @@ static PetscErrorCode PCRRBSharedGathers_Private(PC pc)
   const PetscInt       margin = RRBSharedMargin(last) * rrb->nx, beside = RRBSharedBeside(last) * rrb->nx;
   const PolderRRBStep *step = rrb->device.step;
   const PetscInt       size = rrb->rows.np[1], rank = rrb->rows.rank, ends = 2 * PolderRRBEndSize(g);
+  RRBGathers           gathers = {0};
   PetscInt             y[2];
 
   PetscFunctionBegin;
-  PetscCall(PCRRBSharedGather_Private(pc, range[0], margin, range[1], &shared->rows));
-  PetscCall(PCRRBSharedGather_Private(pc, range[0], beside, range[1], &shared->nodes));
-  PetscCall(PCRRBSharedGather_Private(pc, shared->y0 * rrb->nx, beside, shared->y1 * rrb->nx, &shared->lines));
-  PetscCall(PCRRBSharedGather_Private(pc, rank * g->hx, g->hx, 0, &shared->r1));
-  PetscCall(PCRRBSharedGather_Private(pc, rank * ends, ends, 0, &shared->ends));
+  RRBGathersAdd(&gathers, range[0], margin, range[1], &shared->rows);
+  RRBGathersAdd(&gathers, range[0], beside, range[1], &shared->nodes);
+  RRBGathersAdd(&gathers, shared->y0 * rrb->nx, beside, shared->y1 * rrb->nx, &shared->lines);
+  RRBGathersAdd(&gathers, rank * g->hx, g->hx, 0, &shared->r1);
+  RRBGathersAdd(&gathers, rank * ends, ends, 0, &shared->ends);
   for (PetscInt k = 1; k < shared->ngrid; ++k) {
     PCRRBSharedLines(rrb, k, y);
-    PetscCall(PCRRBSharedGather_Private(pc, y[0] * step[k].ld, RRB_NEAR * step[k].ld, y[1] * step[k].ld, &shared->near[k]));
+    RRBGathersAdd(&gathers, y[0] * step[k].ld, RRB_NEAR * step[k].ld, y[1] * step[k].ld, &shared->near[k]);
   }
   PCRRBSharedLines(rrb, last, y);
-  PetscCall(PCRRBSharedGather_Private(pc, y[0] * step[last].ld, (y[1] - y[0]) * step[last].ld, 0, &shared->next));
+  RRBGathersAdd(&gathers, y[0] * step[last].ld, (y[1] - y[0]) * step[last].ld, 0, &shared->next);
+  PetscCall(PolderReplicaCreateMany(PetscObjectComm((PetscObject)pc), gathers.n, gathers.want));
+  PetscCheck(shared->next, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The GPUs gather whole vectors, but no lines");
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ends, &shared->own));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ends * (size_t)size, &shared->all));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->hx * (size_t)size, &shared->above));
