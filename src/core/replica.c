@@ -79,11 +79,11 @@ static PetscErrorCode PolderReplicaMeet_Private(PetscInt count, const PolderRepl
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < count; ++k) {
-    const PolderReplica replica = *want[k].replica;
+    PolderReplica replica = *want[k].replica;
 
     bytes[k] = counters + (replica->cells ? 0 : numbers) + 2 * (replica->cells ? sizeof(PolderCell) : sizeof(PetscScalar)) * (size_t)replica->g.half;
     zeros[k] = replica->cells ? bytes[k] : counters + numbers; // cells have message numbers of their own
-    room[k]  = &(*want[k].replica)->room;
+    room[k]  = &replica->room;
   }
   PetscCall(PolderPeersMallocMany(peers, count, bytes, zeros, room));
   for (PetscInt k = 0; k < count; ++k) {

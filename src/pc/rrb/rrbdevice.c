@@ -28,15 +28,13 @@ static PetscBool RRBPassIsSmall(const RRBDevice *d, PolderRRBPass pass)
 
 PetscErrorCode PCRRBRunPass(PetscBool single, PolderRRBPass pass, const PolderRRBStep *step, const PolderCGRho *rho, PolderStream stream)
 {
-  const PolderRRBStep s     = PolderRRBVisitStep(*step, pass.visit);
-  const PetscInt      first = 2 * s.from;
-  const size_t        at = (size_t)first * (size_t)s.ld, origin = s.plane.origin;
-  PolderRRBPlane      lines = s.plane;
-  void               *work;
+  const PolderRRBStep  s     = PolderRRBVisitStep(*step, pass.visit);
+  const PetscInt       first = 2 * s.from;
+  const size_t         at = (size_t)first * (size_t)s.ld, origin = s.plane.origin;
+  const PolderRRBPlane lines = RRBPlaneLines(s.plane, first, PetscMin(s.to ? 2 * s.to : s.g.ny, s.g.ny)); // rows of a plane are s.ld apart
+  void                *work;
 
   PetscFunctionBegin;
-  lines.ny = PetscMin(s.to ? 2 * s.to : s.g.ny, s.g.ny) - first;
-  lines.origin += at;
   PetscCall(PolderDeviceGetWork(&work));
   switch (pass.type) {
   case RRB_PASS_FORWARD:

@@ -31,6 +31,14 @@ typedef struct {
   PetscSF        halo;      /* on a grid in boxes: the border of a plane; otherwise NULL */
 } RRBTwice;
 
+/* Lines y0 <= y < y1 of a plane */
+static inline PolderRRBPlane RRBPlaneLines(PolderRRBPlane g, PetscInt y0, PetscInt y1)
+{
+  g.origin += (size_t)y0 * (size_t)g.pitch;
+  g.ny = y1 - y0;
+  return g;
+}
+
 typedef struct {
   PolderRRBGrid g;
   RRBTwice      twice;

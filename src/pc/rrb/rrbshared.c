@@ -202,7 +202,6 @@ PetscErrorCode PCRRBSharedSetUp(PC pc)
   PetscCall(PCRRBSharedGrids_Private(pc, &ngrid));
   if (ngrid == shared->ngrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBSharedFree(shared));
-  rrb->device.filled = PETSC_FALSE; // other lines are written, and have a border of zeros
   if (!ngrid) PetscFunctionReturn(PETSC_SUCCESS);
   shared->ngrid  = ngrid;
   shared->y0     = RRBSharedCut(rrb, ngrid, rank);

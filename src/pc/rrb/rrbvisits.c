@@ -60,14 +60,6 @@ PetscErrorCode PCRRBTwiceFree(RRBTwice *twice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines y0 <= y < y1 of a plane */
-static PolderRRBPlane RRBPlaneLines(PolderRRBPlane g, PetscInt y0, PetscInt y1)
-{
-  g.origin += (size_t)y0 * (size_t)g.pitch;
-  g.ny = y1 - y0;
-  return g;
-}
-
 void PCRRBTwiceOwn(RRBTwice *twice, PetscInt y0, PetscInt y1)
 {
   twice->first = PetscMax(y0 - 1, 0);

@@ -57,7 +57,7 @@ static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r and z. Where each has the whole problem, a vector of own rows alone is used with zeros */
+/* After a change of what is shared: r and z, and edges of the factor that are not zero yet. Without sharing a vector of own rows alone is used with zeros */
 static PetscErrorCode PCRRBWholeVecs_Private(PC_RRB *rrb)
 {
   RRBWhole    *whole = &rrb->whole;
@@ -71,6 +71,7 @@ static PetscErrorCode PCRRBWholeVecs_Private(PC_RRB *rrb)
     PetscCall(PolderDeviceZero(whole->r, bytes));
     PetscCall(PolderDeviceZero(whole->z, bytes));
   }
+  rrb->device.filled = PETSC_FALSE; // other lines are written, and have a border of zeros
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +179,6 @@ PetscErrorCode PCRRBWholeSetUp(PC pc, const PolderCSR *csr, PetscBool *done)
   if (rrb->device.valid || !shared->ngrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBSharedFree(shared)); // nine points, or a pivot that only a part has
   PetscCall(PCRRBWholeVecs_Private(rrb));
-  rrb->device.filled = PETSC_FALSE;
   PetscCall(PCRRBWholeFactor_Private(pc, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
