@@ -97,8 +97,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, PetscBool rounded, Vec z, PolderCG
   PC_PAMG           *pamg   = (PC_PAMG *)pc->data;
   const PetscBool    single = (PetscBool)(pamg->precision != PAMG_DOUBLE);
   const PetscScalar *rr;
-  PetscScalar       *zz       = NULL;
-  const PetscBool    replayed = (PetscBool) !!pamg->graph; // a replayed graph does not report the flops of the last level's solver
+  PetscScalar       *zz = NULL;
   PetscLogDouble     flops, last = 0;
   PolderCSR          csr;
 
@@ -124,8 +123,8 @@ static PetscErrorCode PamgApply(PC pc, Vec r, PetscBool rounded, Vec z, PolderCG
   if (single && pamg->unit != 1 && !PamgWritesWide(pamg)) PetscCall(VecScale(z, pamg->unit));
   PetscCall(PCPAMGEndDevice(pc, &csr));
   flops = PCPAMGFlops(pamg, &last);
-  if (replayed && pamg->graph) flops += last;
-  (void)flops; // unused if PETSc does not log device flops
+  if (pamg->replay.again) flops += last; // which the solver of the last level reports otherwise
+  (void)flops;                           // unused if PETSc does not log device flops
   PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

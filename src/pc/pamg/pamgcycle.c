@@ -211,7 +211,7 @@ PetscErrorCode PCPAMGSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 PetscErrorCode PCPAMGCycle(PC_PAMG *pamg, const void *b, void *x)
 {
   PetscFunctionBegin;
-  PetscCall(PCPAMGSolve(pamg, 0, (void *)b, x));
+  PetscCall(pamg->steps->solve(pamg, 0, (void *)b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

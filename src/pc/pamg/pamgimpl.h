@@ -209,6 +209,21 @@ typedef struct {
   PetscScalar     *values, *soft;
 } PamgSkew;
 
+/* What the launches of a whole cycle depend on beside the levels */
+typedef struct {
+  const void    *b, *x;
+  PolderLevelEnd end;
+} PamgEnds;
+
+/* On the device, see pamgreplay.c: the recorded launches of whole cycles, and those of cycles from a coarse level on */
+typedef struct {
+  PolderDeviceGraph whole, coarse;
+  PamgEnds          ends, last;   /* of the recorded whole cycle; of the last cycle, recorded or not */
+  PetscInt          from;         /* the first level of the recorded coarse cycle */
+  PetscInt          nsetup, made; /* the numbers of set-ups, and of set-ups and refreshes, when the last cycle ran */
+  PetscBool         tells, again; /* about the cycle that runs: the coarse levels are replayed; launches that were recorded before are replayed */
+} PamgReplay;
+
 /* The inputs of a set-up, compared to decide whether to repeat it */
 typedef struct {
   PetscObjectId      mat, blocks[2];
@@ -257,8 +272,7 @@ struct _PC_PAMG {
   PetscBool              lent;    /* the solver may have stored r in b of the first level, in single precision */
   PolderLevelEnd         end;     /* of the last step on the first level */
   PolderCGParts          parts;   /* end.parts: its result */
-  PolderDeviceGraph      graph;   /* on the device: recorded launches of the cycle on coarse levels */
-  PetscInt               recorded, recordedfrom; /* the number of set-ups and refreshes when the graph was recorded, and its first level */
+  PamgReplay             replay;
   PetscBool              stalled;
   PetscBool              uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host, see PamgOnlyHost() */
   PetscBool              chains;     /* so do those of a matrix with rows to eliminate */

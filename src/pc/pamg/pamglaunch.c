@@ -413,61 +413,11 @@ static PetscErrorCode PamgScatter(PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the cycle only launch kernels on this level, the gathering included? */
-static PetscBool PamgOnlyLaunches(const PamgLevel *L)
-{
-  const PolderHalo halos[] = {L->halo, L->all, L->border.parts, L->border.planes};
-
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(halos); ++k) {
-    if (halos[k] && !PolderHaloOnlyLaunches(halos[k])) return PETSC_FALSE;
-  }
-  return (PetscBool)(!L->wholevectors || PolderReplicaOnlyLaunches(L->wholevectors));
-}
-
-/* The first coarse level from which on the cycle only launches kernels; nlevel: none. The solver of a distributed last level is on the host */
-static PetscInt PamgAlone(const PC_PAMG *pamg)
-{
-  PetscInt l = pamg->nlevel;
-
-  if (pamg->level[l - 1].halo) return l;
-  while (l > 1 && PamgOnlyLaunches(&pamg->level[l - 1])) --l;
-  return l;
-}
-
-/* The launches that the graph records */
-static PetscErrorCode PamgCoarseLevels(void *ctx)
-{
-  PC_PAMG       *pamg = (PC_PAMG *)ctx;
-  const PetscInt l    = PamgAlone(pamg);
-
-  PetscFunctionBegin;
-  PetscCall(PCPAMGSolve(pamg, l, pamg->level[l].b, pamg->level[l].x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Replays all levels from there on in one launch. Recording waits for the second visit after a set-up, when each kernel has run once */
-static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
-{
-  const PetscInt  made   = pamg->nsetup + pamg->nrefresh;
-  const PetscBool first  = (PetscBool)(l == PamgAlone(pamg));
-  PetscBool       replay = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  if (first && (pamg->recorded != made || pamg->recordedfrom != l)) { // that level is another one once all exchanges are known
-    PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
-    pamg->recorded     = made;
-    pamg->recordedfrom = l;
-  } else if (first && pamg->direct) PetscCall(PolderCoarseOnlyLaunches(pamg->coarse, &replay));
-  if (replay) PetscCall(PolderDeviceReplay(&pamg->graph, PamgCoarseLevels, pamg));
-  else PetscCall(PCPAMGSolve(pamg, l, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // clang-format off
 const PamgSteps PamgStepsDevice = {
   .begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong,
   .zero = PamgZero, .combine = PamgCombine, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond,
-  .solve = PamgSolve, .last = PamgLast, .gather = PamgGather, .scatter = PamgScatter,
+  .solve = PCPAMGSolveDevice, .last = PamgLast, .gather = PamgGather, .scatter = PamgScatter,
   .blocks = PamgBlockStep, .forward = PamgForward, .backward = PamgBackward,
 };
 // clang-format on

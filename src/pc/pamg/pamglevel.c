@@ -50,7 +50,7 @@ PetscErrorCode PCPAMGFree(PC_PAMG *pamg)
   PetscCall(PCPAMGFreePlaces(pamg));
   PetscCall(pamg->place->free(&pamg->findings));
   PetscCall(PolderDeviceFree(&pamg->ksum));
-  PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
+  PetscCall(PCPAMGFreeReplay(&pamg->replay));
   pamg->nlevel = 0;
   pamg->lent   = PETSC_FALSE;
   PetscCall(PolderCoarseDestroy(&pamg->coarse));

@@ -30,7 +30,7 @@ struct _PamgSteps {
   PetscErrorCode (*first)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again);
   /* x <- the combination of both steps */
   PetscErrorCode (*second)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *w, void *x);
-  /* x approximates A^-1 b, from level l > 0 on: PCPAMGSolve() or an equivalent */
+  /* x approximates A^-1 b, from level l on: PCPAMGSolve() or an equivalent */
   PetscErrorCode (*solve)(PC_PAMG *, PetscInt l, void *b, void *x);
   /* Solves on the last level */
   PetscErrorCode (*last)(PC_PAMG *, const void *b, void *x);
@@ -58,6 +58,9 @@ static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 PETSC_INTERN PetscErrorCode PCPAMGSolve(PC_PAMG *, PetscInt l, void *b, void *x);
 /* One cycle on level l < nlevel - 1 with zero initial guess */
 PETSC_INTERN PetscErrorCode PCPAMGCycleOnce(PC_PAMG *, PetscInt l, const void *b, void *x);
+/* pamgreplay.c: the same on the device, with the launches of a whole cycle, l = 0, or of its coarse levels in one; the other sets them free */
+PETSC_INTERN PetscErrorCode PCPAMGSolveDevice(PC_PAMG *, PetscInt l, void *b, void *x);
+PETSC_INTERN PetscErrorCode PCPAMGFreeReplay(PamgReplay *);
 /* pamghost.c, pamglaunch.c. Gauss-Seidel takes the rows in order on the host and by colours on the device */
 PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsHalf, PamgStepsDevice;
 /* pamgapply.c */
