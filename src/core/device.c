@@ -57,9 +57,35 @@ PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes)
 
 PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
 {
+  PolderFetch fetch;
+
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceCallTake(to, from, bytes));
+  PetscCall(PolderDeviceFetchBegin(bytes, from, &fetch));
+  PetscCall(PolderDeviceFetchEnd(&fetch, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFetchBegin(size_t bytes, const void *from, PolderFetch *fetch)
+{
+  PetscFunctionBegin;
+  *fetch = (PolderFetch){.from = from, .bytes = bytes, .buffer = -1};
+  if (bytes > POLDER_SCALAR_BYTES) PetscCall(PolderShortTake(bytes, PETSC_TRUE, &fetch->buffer, &fetch->there));
+  if (fetch->buffer >= 0) PetscCall(PolderDeviceCallBring(fetch->buffer, fetch->there, from, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFetchEnd(PolderFetch *fetch, void *to)
+{
+  const size_t bytes = fetch->bytes;
+
+  PetscFunctionBegin;
+  if (fetch->buffer < 0) PetscCall(PolderDeviceCallTake(to, fetch->from, bytes));
+  else {
+    PetscCall(PolderDeviceCallArrive(fetch->buffer));
+    (void)memcpy(to, fetch->there, bytes);
+    PetscCall(PolderShortGive(fetch->buffer));
+  }
   if (bytes <= POLDER_SCALAR_BYTES) PetscCall(PetscLogGpuToCpuScalar((PetscLogDouble)bytes));
   else PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,12 +100,19 @@ static PetscBool PolderFillCopy_Private(const void *ctx, size_t at, size_t n, vo
 PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
 {
   PetscBool done = PETSC_FALSE;
+  void     *there;
+  int       buffer;
 
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   if (bytes >= PolderDeviceLimits.least) PetscCall(PolderDeviceStream(bytes, PolderDeviceLimits.piece, PolderFillCopy_Private, from, to, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceCallPut(to, from, bytes));
+  PetscCall(PolderShortTake(bytes, PETSC_FALSE, &buffer, &there));
+  if (buffer < 0) PetscCall(PolderDeviceCallPut(to, from, bytes));
+  else {
+    (void)memcpy(there, from, bytes);
+    PetscCall(PolderDeviceCallSend(buffer, to, there, bytes));
+  }
   if (bytes <= POLDER_SCALAR_BYTES) PetscCall(PetscLogCpuToGpuScalar((PetscLogDouble)bytes));
   else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,6 +125,7 @@ PetscErrorCode PolderDeviceFinalize(void)
   PetscCall(PolderVecOperationsFinalize());
   PetscCall(PolderPeersFinalize());
   PolderDeviceLimits.threads = 0; // an option of the next PetscInitialize() may set it
+  PetscCall(PolderShortFinalize());
   PetscCall(PolderDeviceCallFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,6 +223,8 @@ PolderNoDevice(PolderDeviceGetWork, void **work);
 PolderNoDevice(PolderDeviceZero, void *ptr, size_t bytes);
 PolderNoDevice(PolderDeviceToDevice, void *to, const void *from, size_t bytes);
 PolderNoDevice(PolderDeviceToHost, void *to, const void *from, size_t bytes);
+PolderNoDevice(PolderDeviceFetchBegin, size_t bytes, const void *from, PolderFetch *fetch);
+PolderNoDevice(PolderDeviceFetchEnd, PolderFetch *fetch, void *to);
 PolderNoDevice(PolderDeviceFromHost, void *to, const void *from, size_t bytes);
 PolderNoDevice(PolderDeviceStream, size_t bytes, size_t piece, PolderDeviceFill fill, const void *ctx, void *to, PetscBool *done);
 PolderNoDevice(PolderDeviceMallocShared, size_t bytes, void *host, void *device);

@@ -5,8 +5,8 @@
 #include "kernels/launcher.h"
 #include <petscksp.h>
 
-/* A cudaGraphExec_t, without CUDA's headers */
-typedef struct CUgraphExec_st *PolderDeviceGraph;
+/* Recorded launches */
+typedef struct _n_PolderDeviceGraph *PolderDeviceGraph;
 
 #if defined(POLDER_HAVE_CUDA)
 PETSC_INTERN const char *PolderDeviceErrorString(int);
@@ -128,6 +128,15 @@ PETSC_INTERN PetscErrorCode PolderDeviceZero(void *ptr, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes);
 /* Counted by -log_view. To the host: complete on return. From the host: `from` may be reused on return */
 PETSC_INTERN PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes);
+/* The same in two steps: between them the host may launch what does not change the array. A short array is on its way then */
+typedef struct {
+  const void *from;
+  size_t      bytes;
+  int         buffer;
+  void       *there;
+} PolderFetch;
+PETSC_INTERN PetscErrorCode PolderDeviceFetchBegin(size_t bytes, const void *from, PolderFetch *);
+PETSC_INTERN PetscErrorCode PolderDeviceFetchEnd(PolderFetch *, void *to);
 PETSC_INTERN PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes);
 /*
   A large array, made on the host piece by piece while earlier pieces are on their way to the device. fill(ctx, at, n, there) makes the n bytes that begin with

@@ -17,12 +17,20 @@ PETSC_INTERN PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size
 /* Page-locked memory; *ptr is NULL when the system refuses */
 PETSC_INTERN PetscErrorCode PolderDeviceCallLock(size_t bytes, void *ptr);
 PETSC_INTERN PetscErrorCode PolderDeviceCallUnlock(void *ptr);
-/* Send begins a copy out of a buffer of page-locked memory, in the order of the stream; Arrive waits until the last copy out of that buffer is complete */
+/* Send begins a copy out of a buffer of page-locked memory, and Bring one into it, in the order of the stream; Arrive waits until the last one is complete */
 #define POLDER_DEVICE_BUFFERS 32
 /* Bytes of these buffers for so many threads */
 PETSC_INTERN size_t         PolderDeviceBuffersBytes(size_t threads);
 PETSC_INTERN PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes);
+PETSC_INTERN PetscErrorCode PolderDeviceCallBring(int buffer, void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallArrive(int buffer);
+/* Further buffers, for short arrays (deviceshort.c) */
+#define POLDER_DEVICE_SHORTS 8
+/* A buffer for an array of so many bytes; *buffer = -1: the array is not short, or all are kept. keep: nobody else gets the buffer before it is given back,
+   otherwise before the copy out of it is complete */
+PETSC_INTERN PetscErrorCode PolderShortTake(size_t bytes, PetscBool keep, int *buffer, void **there);
+PETSC_INTERN PetscErrorCode PolderShortGive(int buffer);
+PETSC_INTERN PetscErrorCode PolderShortFinalize(void);
 PETSC_INTERN PetscErrorCode PolderDeviceCallFinalize(void);
 
 /* Properties that differ between devices; rank is the rank of the process in its group */

@@ -14,14 +14,11 @@
 static void *PolderWork = NULL;
 /* Shared memory in which the host waits for data: a real that signals arrival, followed by the data */
 static PetscReal *PolderMailHost = NULL, *PolderMailDevice;
-/* Recorded behind the last copy out of each buffer */
-static cudaEvent_t PolderSent[POLDER_DEVICE_BUFFERS];
+/* Recorded behind the last copy out of each buffer, or into it */
+static cudaEvent_t PolderSent[POLDER_DEVICE_BUFFERS + POLDER_DEVICE_SHORTS];
 /* The second stream, and what it and the first one wait for */
 static cudaStream_t PolderSecond = NULL;
 static cudaEvent_t  PolderForked, PolderJoined;
-/* Used for recording when PETSc's stream does not allow capture */
-static cudaStream_t PolderRecorder  = NULL;
-static PetscBool    PolderRecording = PETSC_FALSE;
 
 const char *PolderDeviceErrorString(int err)
 {
@@ -237,15 +234,15 @@ PetscErrorCode PolderVecRestoreDeviceArray(Vec v, PetscScalar **a)
 PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
 {
   PetscFunctionBegin;
-  *stream = PolderRecorder;
-  if (PolderRecording) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderCudaGetRecorder(stream));
+  if (*stream) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscGetCurrentCUDAStream(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waits for a stream. While kernels of NCCL may wait for another process, the host does not block */
-static PetscErrorCode PolderDeviceAwait_Private(PolderStream stream)
+/* Waits for an event, or NULL: for a stream. While kernels of NCCL may wait for another process, the host does not block */
+static PetscErrorCode PolderDeviceAwait_Private(PolderStream stream, cudaEvent_t event)
 {
   cudaError_t    err = cudaErrorNotReady;
   PetscBool      watching;
@@ -254,11 +251,11 @@ static PetscErrorCode PolderDeviceAwait_Private(PolderStream stream)
   PetscFunctionBegin;
   PetscCall(PetscTime(&begin));
   PetscCall(PolderPeersWatch(0, &watching));
-  while (watching && (err = cudaStreamQuery(stream)) == cudaErrorNotReady) {
+  while (watching && (err = event ? cudaEventQuery(event) : cudaStreamQuery(stream)) == cudaErrorNotReady) {
     PetscCall(PetscTime(&now));
     PetscCall(PolderPeersWatch((PetscReal)(now - begin), &watching));
   }
-  if (!watching) err = cudaStreamSynchronize(stream);
+  if (!watching) err = event ? cudaEventSynchronize(event) : cudaStreamSynchronize(stream);
   PolderLaunch(err);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -269,7 +266,7 @@ PetscErrorCode PolderDeviceSynchronize(void)
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceAwait_Private(stream));
+  PetscCall(PolderDeviceAwait_Private(stream, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -347,7 +344,7 @@ PetscErrorCode PolderDeviceCallTake(void *to, const void *from, size_t bytes)
   PetscCall(PolderDeviceGetStream(&stream));
   if (bytes <= POLDER_SCALAR_BYTES && bytes % 4 == 0) PetscCall(PolderDeviceReceive_Private(to, from, bytes, stream));
   else {
-    PetscCall(PolderDeviceAwait_Private(stream)); // a copy to pageable memory blocks
+    PetscCall(PolderDeviceAwait_Private(stream, NULL)); // a copy to pageable memory blocks
     PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
     PolderLaunch(cudaStreamSynchronize(stream));
   }
@@ -364,22 +361,36 @@ PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes)
+static PetscErrorCode PolderDeviceMove_Private(int buffer, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (!PolderSent[buffer]) PolderLaunch(cudaEventCreateWithFlags(&PolderSent[buffer], cudaEventDisableTiming));
-  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+  PolderLaunch(cudaMemcpyAsync(to, from, bytes, kind, stream));
   PolderLaunch(cudaEventRecord(PolderSent[buffer], stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMove_Private(buffer, to, from, bytes, cudaMemcpyHostToDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallBring(int buffer, void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMove_Private(buffer, to, from, bytes, cudaMemcpyDeviceToHost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeviceCallArrive(int buffer)
 {
   PetscFunctionBegin;
-  PolderLaunch(cudaEventSynchronize(PolderSent[buffer]));
+  PetscCall(PolderDeviceAwait_Private(NULL, PolderSent[buffer]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -415,58 +426,16 @@ PetscErrorCode PolderDeviceGetWork(void **work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Records the launches of body without running them */
-static PetscErrorCode PolderDeviceRecord_Private(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
-{
-  PetscErrorCode ierr;
-  cudaError_t    err;
-  cudaGraph_t    recorded;
-
-  PetscFunctionBegin;
-  if (!PolderRecorder) PolderLaunch(cudaStreamCreateWithFlags(&PolderRecorder, cudaStreamNonBlocking));
-  PolderLaunch(cudaStreamBeginCapture(PolderRecorder, cudaStreamCaptureModeRelaxed));
-  PolderRecording = PETSC_TRUE;
-  ierr            = body(ctx);
-  PolderRecording = PETSC_FALSE;
-  err             = cudaStreamEndCapture(PolderRecorder, &recorded);
-  PetscCall(ierr);
-  PolderLaunch(err);
-  err = cudaGraphInstantiateWithFlags(graph, recorded, 0);
-  PolderLaunch(cudaGraphDestroy(recorded));
-  PolderLaunch(err);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
-{
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  if (!*graph) PetscCall(PolderDeviceRecord_Private(graph, body, ctx));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(cudaGraphLaunch(*graph, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
-{
-  PetscFunctionBegin;
-  if (*graph) PolderLaunch(cudaGraphExecDestroy(*graph));
-  *graph = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PolderDeviceCallFinalize(void)
 {
   PetscFunctionBegin;
   PetscCall(PolderCudaBeginFinalize());
   if (PolderMailHost) PetscCall(PolderDeviceFreeShared(&PolderMailHost));
-  for (int b = 0; b < POLDER_DEVICE_BUFFERS; ++b) {
+  for (size_t b = 0; b < PETSC_STATIC_ARRAY_LENGTH(PolderSent); ++b) {
     if (PolderSent[b]) PolderLaunch(cudaEventDestroy(PolderSent[b]));
     PolderSent[b] = NULL;
   }
-  if (PolderRecorder) PolderLaunch(cudaStreamDestroy(PolderRecorder));
-  PolderRecorder = NULL;
+  PetscCall(PolderCudaGraphFinalize());
   if (PolderSecond) {
     PolderLaunch(cudaStreamDestroy(PolderSecond));
     PolderLaunch(cudaEventDestroy(PolderForked));

@@ -66,10 +66,13 @@ PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderFirstMalloc_Private(bytes, (void **)ptr, &got));
   if (got) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderReuseMalloc(&bytes, stream, (void **)ptr));
+  if (*(void **)ptr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderCudaGetPool(&pool));
   err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
   if (err == cudaErrorMemoryAllocation) { // retries after releasing the unused memory of the pool
     (void)cudaGetLastError();
+    PetscCall(PolderReuseGiveBack(stream));
     PolderLaunch(cudaStreamSynchronize(stream));
     PolderLaunch(cudaMemPoolTrimTo(pool, 0));
     err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
@@ -82,17 +85,20 @@ PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
             bytes, available, total);
   }
   PolderLaunch(err);
+  PetscCall(PolderReuseAdd(bytes, stream, *(void **)ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeviceCallFree(void *there)
 {
   PolderStream stream;
+  PetscBool    kept;
 
   PetscFunctionBegin;
   if (PolderFirst && (char *)there >= PolderFirst && (char *)there < PolderFirst + POLDER_FIRST_BYTES) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(cudaFreeAsync(there, stream));
+  PetscCall(PolderReuseFree(stream, there, &kept));
+  if (!kept) PolderLaunch(cudaFreeAsync(there, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,6 +194,7 @@ PetscErrorCode PolderCudaFreeShared(void *list)
 PetscErrorCode PolderCudaMemoryFinalize(void)
 {
   PetscFunctionBegin;
+  PetscCall(PolderReuseFinalize());
   PetscCall(PolderCudaFreeShared(PolderShared));
   PolderShared = NULL;
   if (PolderPool) PolderLaunch(cudaMemPoolDestroy(PolderPool));

@@ -237,20 +237,29 @@ static PetscErrorCode PolderCOOSum_Private(const PolderCOOMap *map, PolderMirror
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The off-diagonal block has few entries, so they are copied to the host at once: before the others are summed, for which the host need not wait */
-static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdiag, PolderMirror *off, const PetscScalar v[], InsertMode mode)
+static PetscErrorCode PolderCOOStoreOff_Private(struct _PolderCOO *coo, Mat offdiag, PolderMirror off, PolderFetch *fetch)
 {
   PetscScalar *array;
 
   PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArrayWrite(offdiag, &array));
+  PetscCall(PolderDeviceFetchEnd(fetch, array));
+  PetscCall(MatSeqAIJRestoreArrayWrite(offdiag, &array));
+  ++off->version;
+  PetscCall(PetscObjectStateGet((PetscObject)offdiag, &off->state));
+  coo->fresh = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The off-diagonal block has few entries, so they are copied to the host at once: while the others are summed, for which the host need not wait */
+static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdiag, PolderMirror *off, const PetscScalar v[], InsertMode mode,
+                                              PolderFetch *fetch)
+{
+  PetscFunctionBegin;
   PetscCall(PolderMirrorUpdate(off, offdiag, PETSC_TRUE));
   PetscCall(PolderCOOSum_Private(&coo->map[1], *off, v, mode));
-  PetscCall(MatSeqAIJGetArrayWrite(offdiag, &array));
-  PetscCall(PolderDeviceToHost(array, (*off)->aa, sizeof(PetscScalar) * (*off)->nz));
-  PetscCall(MatSeqAIJRestoreArrayWrite(offdiag, &array));
-  ++(*off)->version;
-  PetscCall(PetscObjectStateGet((PetscObject)offdiag, &(*off)->state));
-  coo->fresh = PETSC_TRUE;
+  PetscCall(PolderDeviceFetchBegin(sizeof(PetscScalar) * (size_t)(*off)->nz, (*off)->aa, fetch));
+  if (fetch->buffer < 0) PetscCall(PolderCOOStoreOff_Private(coo, offdiag, *off, fetch)); // it would wait for the others
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,6 +295,7 @@ static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLay
   PolderAIJ          baij = aij;
   Mat                diag = A, offdiag = NULL;
   const PetscInt    *garray = NULL;
+  PolderFetch        fetch  = {0};
 
   PetscFunctionBegin;
   if (layout == POLDER_MPI) {
@@ -294,11 +304,12 @@ static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLay
     PetscCall(PolderAIJContext(diag, &baij));
   }
   if (!coo->made) PetscCall(PolderCOOMake_Private(coo, A, diag, offdiag, garray));
-  if (coo->map[1].nz) PetscCall(PolderCOOSumOff_Private(coo, offdiag, &aij->rows, v, mode));
+  if (coo->map[1].nz) PetscCall(PolderCOOSumOff_Private(coo, offdiag, &aij->rows, v, mode, &fetch));
   if (mode == INSERT_VALUES) PetscCall(PolderMirrorUpdatePattern(&baij->rows, diag, PETSC_FALSE));
   else PetscCall(PolderMirrorUpdate(&baij->rows, diag, PETSC_FALSE));
   PetscCall(PolderCOOSum_Private(&coo->map[0], baij->rows, v, mode));
   PetscCall(PolderAIJNewestOnDevice(diag));
+  if (coo->map[1].nz && fetch.buffer >= 0) PetscCall(PolderCOOStoreOff_Private(coo, offdiag, aij->rows, &fetch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

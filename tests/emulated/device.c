@@ -275,28 +275,47 @@ PetscErrorCode PolderDeviceCallUnlock(void *ptr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As late as possible: what overwrites a buffer before its copy has arrived shows */
+/* A copy is complete at once. What overwrites a buffer before its copy has arrived shows all the same: its sum changes */
 static struct {
-  void       *to;
-  const void *from;
-  size_t      bytes;
-} Sent[POLDER_DEVICE_BUFFERS];
+  const unsigned char *from;
+  size_t               bytes;
+  uint64_t             sum;
+} Sent[POLDER_DEVICE_BUFFERS + POLDER_DEVICE_SHORTS];
+
+static uint64_t Sum(size_t bytes, const unsigned char from[])
+{
+  uint64_t sum = 14695981039346656037u;
+
+  for (size_t k = 0; k < bytes; ++k) sum = (sum ^ from[k]) * 1099511628211u;
+  return sum;
+}
 
 PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes)
 {
   PetscFunctionBegin;
   NotRecorded();
   PetscCheck(!Sent[buffer].bytes, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Buffer %d is sent twice", buffer);
-  Sent[buffer].to    = to;
-  Sent[buffer].from  = from;
+  memcpy(to, from, bytes);
+  Sent[buffer].from  = (const unsigned char *)from;
   Sent[buffer].bytes = bytes;
+  Sent[buffer].sum   = Sum(bytes, Sent[buffer].from);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallBring(int buffer, void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  NotRecorded();
+  PetscCheck(!Sent[buffer].bytes, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Buffer %d is written to before it has been sent", buffer);
+  memcpy(to, from, bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeviceCallArrive(int buffer)
 {
   PetscFunctionBegin;
-  memcpy(Sent[buffer].to, Sent[buffer].from, Sent[buffer].bytes);
+  PetscCheck(Sum(Sent[buffer].bytes, Sent[buffer].from) == Sent[buffer].sum || !Sent[buffer].bytes, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Buffer %d was overwritten before its copy had arrived", buffer);
   Sent[buffer].bytes = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
