@@ -201,11 +201,10 @@ static PetscErrorCode PCGetFused_DCGSmall(PC pc, const PolderPCFused **fused)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Matrix, preconditioner and vectors of all rows */
-static PetscErrorCode KSPDCGSmallCreate_Private(KSP ksp, PetscInt nd, const PetscInt off[])
+/* Room for the diagonals of all rows */
+static PetscErrorCode KSPDCGSmallCreateDiagonals_Private(KSPDCGWhole *whole, PetscInt nd, const PetscInt off[])
 {
-  KSPDCGWhole   *whole = &((KSP_DCG *)ksp->data)->whole;
-  const PetscInt N     = PolderReplicaSize(whole->replica);
+  const PetscInt N = PolderReplicaSize(whole->replica);
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nd, &whole->off, nd, &whole->val));
@@ -216,6 +215,16 @@ static PetscErrorCode KSPDCGSmallCreate_Private(KSP ksp, PetscInt nd, const Pets
     whole->val[d] = whole->values + (size_t)d * (size_t)N;
     if (!off[d]) whole->dia.main = d;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Matrix, preconditioner and vectors of all rows */
+static PetscErrorCode KSPDCGSmallCreate_Private(KSP ksp)
+{
+  KSPDCGWhole   *whole = &((KSP_DCG *)ksp->data)->whole;
+  const PetscInt N     = PolderReplicaSize(whole->replica);
+
+  PetscFunctionBegin;
   PetscCall(KSPDCGWholeCreateVecs(whole));
   PetscCall(PolderVecDuplicate(whole->b, &whole->dinv));
   PetscCall(MatCreateShell(PETSC_COMM_SELF, N, N, N, N, ksp, &whole->A));
@@ -266,11 +275,12 @@ static PetscErrorCode KSPDCGSmallUpdate_Private(KSP ksp, Mat A, PetscBool patter
     if (nd <= POLDER_CGSMALL_DIAGONALS) PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)ksp), csr.m, nd * csr.m, NULL, &whole->replica));
     *done = (PetscBool)(whole->replica != NULL);
     if (*done) {
-      PetscCall(KSPDCGSmallCreate_Private(ksp, nd, off));
+      PetscCall(KSPDCGSmallCreateDiagonals_Private(whole, nd, off));
       PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr.nghost, csr.garray, &whole->garray));
     }
   }
   if (*done) PetscCall(KSPDCGSmallFill_Private(ksp, &csr));
+  if (*done && !whole->A) PetscCall(KSPDCGSmallCreate_Private(ksp)); // while the values are gathered
   PetscCall(PolderMatRestoreCSRAt(A, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,9 @@
 #include "core/peers.h"
 #include <petsc/private/pcimpl.h>
 
+/* The directions to a node itself and to its neighbours on the axes */
+#define RRB_CROSS 5
+
 PetscErrorCode PCRRBWholeFree(RRBWhole *whole)
 {
   PetscFunctionBegin;
@@ -50,7 +53,7 @@ static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, Pets
   PetscCall(PolderPeersGetLeastRows(PetscObjectComm((PetscObject)pc), &least));
   if (*done || rrb->nx < 3 || !least) PetscFunctionReturn(PETSC_SUCCESS); // on narrower grids two directions have the same distance
   whole->box = PCRRBWholeOwn_Private(rrb, &lines);
-  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), csr->m, 0, rrb->rows.natural ? NULL : &lines, &whole->replica));
+  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), csr->m, RRB_CROSS * csr->m, rrb->rows.natural ? NULL : &lines, &whole->replica));
   *done = (PetscBool)(whole->replica != NULL);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr->nghost, rrb->rows.ghost, &whole->node));
@@ -90,28 +93,30 @@ static PetscBool RRBIsCorner(int d)
   return (PetscBool)(d % 2 == 0 && d != RRB_TO_SELF);
 }
 
-/* entry[d] <- the entries of own rows in direction d. Where lines are shared they come to their places in whole.rows, without corners; else to whole.own */
+/* entry[d] <- the entries of own rows in direction d. Where lines are shared they come to their places in whole.rows, without corners; else to whole.own, where
+   those of corners are the last ones */
 static PetscErrorCode PCRRBWholeOwnRows_Private(PC pc, const PolderCSR *csr, PetscScalar *entry[], int *seen)
 {
   PC_RRB         *rrb    = (PC_RRB *)pc->data;
   RRBWhole       *whole  = &rrb->whole;
   const PetscBool shared = (PetscBool)(whole->shared.ngrid > 0);
   const size_t    m = (size_t)csr->m, N = (size_t)csr->M, n = shared ? 0 : POLDER_RRB_DIRECTIONS * m;
-  PetscScalar    *rows;
+  PetscScalar    *rows, *corners;
   PolderStream    stream;
   int            *onboard;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (n + 1), &whole->own));
-  if (shared) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * 5, &whole->rows));
+  if (shared) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * RRB_CROSS, &whole->rows));
   onboard = (int *)(whole->own + n);
-  rows    = shared ? whole->rows + rrb->rows.range[rrb->rows.rank] : NULL;
+  rows    = shared ? whole->rows + rrb->rows.range[rrb->rows.rank] : whole->own;
+  corners = shared ? NULL : whole->own + RRB_CROSS * m;
   PetscCall(PolderDeviceZero(onboard, sizeof(*onboard)));
   for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d) {
-    entry[d] = shared ? rows : whole->own + (size_t)d * m;
-    if (shared && RRBIsCorner(d)) entry[d] = NULL;
-    else if (shared) rows += N;
+    entry[d] = RRBIsCorner(d) ? corners : rows;
+    if (!RRBIsCorner(d)) rows += shared ? N : m;
+    else if (corners) corners += m;
   }
   PolderLaunch(PolderRRBOwnRows_CUDA(&whole->box, PolderOwnRows(csr), PolderGhostColumns(csr), whole->node, entry, onboard, stream));
   PetscCall(PCRRBWholeSeen_Private(pc, onboard, seen));
@@ -129,17 +134,21 @@ static PetscErrorCode PCRRBWholeRows_Private(PC pc, const PolderCSR *csr, PetscB
   PetscScalar    *entry[POLDER_RRB_DIRECTIONS] = {NULL};
   int             seen                         = 0;
   PetscInt        n                            = 0;
+  PetscBool       nine, joined; // the entries of all directions are gathered as one
 
   PetscFunctionBegin;
   PetscCall(PCRRBWholeOwnRows_Private(pc, csr, entry, &seen));
-  *good = (PetscBool) !(seen & (RRB_SEEN_BAD | (shared ? RRB_SEEN_NINE : 0)));
-  if (*good && !shared) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * (seen & RRB_SEEN_NINE ? POLDER_RRB_DIRECTIONS : 5), &whole->rows));
+  *good  = (PetscBool) !(seen & (RRB_SEEN_BAD | (shared ? RRB_SEEN_NINE : 0)));
+  nine   = (PetscBool) !!(seen & RRB_SEEN_NINE);
+  joined = (PetscBool)(!shared && !nine && rrb->rows.natural);
+  if (*good && !shared) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * (nine ? POLDER_RRB_DIRECTIONS : RRB_CROSS), &whole->rows));
+  if (*good && joined) PetscCall(PolderReplicaGatherColumns(whole->replica, RRB_CROSS, whole->own, whole->rows));
   for (int d = 0; d < POLDER_RRB_DIRECTIONS && *good; ++d) {
     PetscScalar *all = whole->rows + (size_t)n * N;
 
-    if (RRBIsCorner(d) && !(seen & RRB_SEEN_NINE)) continue;
+    if (RRBIsCorner(d) && !nine) continue;
     if (shared) PetscCall(PolderReplicaSpread(whole->shared.rows, all));
-    else PetscCall(PolderReplicaGather(whole->replica, entry[d], all));
+    else if (!joined) PetscCall(PolderReplicaGather(whole->replica, entry[d], all));
     whole->off[n]   = (d / 3 - 1) * rrb->nx + d % 3 - 1;
     whole->val[n++] = all;
   }
