@@ -16,13 +16,6 @@
 #define POLDER_WHOLE_ENTRY 40.0
 #define POLDER_WHOLE_ROW   200.0
 
-/* What the rows depend on: the format of the parallel matrix, its blocks, and the states of all three */
-typedef struct {
-  const PolderFormat *format;
-  PetscObjectId       block[2];
-  PetscObjectState    nonzerostate, state[3];
-} PolderWholeStamp;
-
 struct _n_PolderWhole {
   PetscInt         refct;
   Mat              A;
@@ -325,13 +318,15 @@ static PetscErrorCode PolderWholeCreate_Private(Mat A, const PolderCSR *csr, Pol
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderWholeNow_Private(Mat A, PolderWholeStamp *now)
+PetscErrorCode PolderWholeNow(Mat A, PolderWholeStamp *now)
 {
-  PolderLayout layout;
-  Mat          block[2];
+  const PolderFormat *format;
+  PolderLayout        layout;
+  Mat                 block[2];
 
   PetscFunctionBegin;
-  PetscCall(PolderFormatOf(A, &now->format, &layout));
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  now->format = format;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   PetscCall(MatGetNonzeroState(A, &now->nonzerostate));
   PetscCall(PetscObjectStateGet((PetscObject)A, &now->state[2]));
@@ -342,21 +337,19 @@ static PetscErrorCode PolderWholeNow_Private(Mat A, PolderWholeStamp *now)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* changed[]: the pattern, the values, on any process */
-static PetscErrorCode PolderWholeChanged_Private(Mat A, PolderWhole whole, int changed[2])
+PetscErrorCode PolderWholeChanged(Mat A, const PolderWholeStamp *old, int changed[3])
 {
-  const PolderWholeStamp *old = whole ? &whole->stamp : NULL;
-  PolderWholeStamp        now;
+  PolderWholeStamp now;
 
   PetscFunctionBegin;
-  changed[0] = changed[1] = !whole;
-  if (whole) {
-    PetscCall(PolderWholeNow_Private(A, &now));
+  changed[0] = changed[1] = !old;
+  if (old) {
+    PetscCall(PolderWholeNow(A, &now));
     for (int k = 0; k < 2; ++k) changed[0] = changed[0] || old->block[k] != now.block[k];
     for (int k = 0; k < 3; ++k) changed[1] = changed[1] || old->state[k] != now.state[k];
     if (old->format != now.format || old->nonzerostate != now.nonzerostate) changed[0] = 1;
   }
-  PetscCallAllreduce(MPI_IN_PLACE, changed, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  PetscCallAllreduce(MPI_IN_PLACE, changed, 3, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -383,21 +376,21 @@ PetscErrorCode PolderMatGetWhole(Mat A, PolderWhole *whole)
 {
   PetscBool possible;
   PolderCSR csr;
-  int       changed[2];
+  int       changed[3] = {0};
 
   PetscFunctionBegin;
   *whole = NULL;
   PetscCall(PolderWholePossible_Private(A, &possible));
   if (!possible) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderWholeKept_Private(A, whole));
-  PetscCall(PolderWholeChanged_Private(A, *whole, changed));
+  PetscCall(PolderWholeChanged(A, *whole ? &(*whole)->stamp : NULL, changed));
   if (changed[0] || changed[1]) {
     PetscCall(PolderMatGetCSRAlike(A, PETSC_TRUE, &csr));
     if (!csr.device) *whole = NULL;
     else if (changed[0]) PetscCall(PolderWholeCreate_Private(A, &csr, whole));
     if (*whole) PetscCall(PolderWholeValues_Private(*whole, A, &csr));
     PetscCall(PolderMatRestoreCSRAt(A, &csr));
-    if (*whole) PetscCall(PolderWholeNow_Private(A, &(*whole)->stamp));
+    if (*whole) PetscCall(PolderWholeNow(A, &(*whole)->stamp));
   }
   if (!*whole) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderWholeNullSpaces_Private(*whole, A));

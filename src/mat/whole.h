@@ -17,3 +17,13 @@ PETSC_INTERN PetscErrorCode PolderWholeDestroy(PolderWhole *);
 PETSC_INTERN Mat PolderWholeMat(PolderWhole);
 /* Gathers vectors like those of A */
 PETSC_INTERN PolderReplica PolderWholeReplica(PolderWhole);
+
+/* What the rows of all processes depend on: the format of the parallel matrix, its blocks, and the states of all three */
+typedef struct {
+  const void      *format;
+  PetscObjectId    block[2];
+  PetscObjectState nonzerostate, state[3];
+} PolderWholeStamp;
+PETSC_INTERN PetscErrorCode PolderWholeNow(Mat A, PolderWholeStamp *);
+/* changed[0] and [1]: pattern and values are not those of the stamp, which may be NULL, on any process. changed[2]: raised on any process. Collective */
+PETSC_INTERN PetscErrorCode PolderWholeChanged(Mat A, const PolderWholeStamp *, int changed[3]);

@@ -88,14 +88,15 @@ static PetscErrorCode Look(KSP ksp, PETSC_UNUSED PetscInt it, PETSC_UNUSED Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Begin(MPI_Comm comm, const Square *s, const char pctype[], Side *side)
+static PetscErrorCode Begin(Mat A, const char pctype[], Side *side)
 {
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(comm, s, &side->A));
+  PetscCall(PetscObjectReference((PetscObject)A));
+  side->A = A;
   PetscCall(CreateVecs(side->A, &side->x, &side->b));
-  PetscCall(KSPCreate(comm, &side->ksp));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &side->ksp));
   PetscCall(KSPSetType(side->ksp, "dcg"));
   PetscCall(KSPSetTolerances(side->ksp, 1e-10, PETSC_DEFAULT, 1e20, HISTORY - 1));
   PetscCall(KSPSetResidualHistory(side->ksp, side->history, HISTORY, PETSC_TRUE));
@@ -188,16 +189,47 @@ static PetscErrorCode Kernel(Side *side, PetscBool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Second solvers for the matrices, by turns with the first ones, and without them */
+static PetscErrorCode TestSecond(Square *s, const char pctype[], Side *all, Side *one)
+{
+  Side *all2, *one2;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(&all2));
+  PetscCall(PetscNew(&one2));
+  PetscCall(Begin(all->A, pctype, all2));
+  PetscCall(Begin(one->A, pctype, one2));
+  PetscCall(Both(all2, one2, 0, "second solver"));
+  s->across = 0.7;
+  PetscCall(Fill(s, all->A));
+  PetscCall(Fill(s, one->A));
+  PetscCall(Both(all2, one2, 0, "second solver, new values"));
+  PetscCall(Both(all, one, 0, "first solver, its values by the second"));
+  PetscCall(KSPReset(all->ksp));
+  PetscCall(KSPReset(one->ksp));
+  PetscCall(Both(all2, one2, 1, "second solver without the first"));
+  PetscCall(End(all2));
+  PetscCall(End(one2));
+  PetscCall(PetscFree(all2));
+  PetscCall(PetscFree(one2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestPC(PetscInt n, const char pctype[])
 {
   Square s = {.n = n, .across = 1};
   Side  *all, *one;
+  Mat    A, B;
 
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&all));
   PetscCall(PetscNew(&one));
-  PetscCall(Begin(PETSC_COMM_WORLD, &s, pctype, all));
-  PetscCall(Begin(PETSC_COMM_SELF, &s, pctype, one));
+  PetscCall(Create(PETSC_COMM_WORLD, &s, &A));
+  PetscCall(Create(PETSC_COMM_SELF, &s, &B));
+  PetscCall(Begin(A, pctype, all));
+  PetscCall(Begin(B, pctype, one));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
   PetscCall(Both(all, one, 0, "zero guess"));
   PetscCall(Both(all, one, 1, "guess"));
   PetscCall(Both(all, one, 1e7, "large guess"));
@@ -233,6 +265,7 @@ static PetscErrorCode TestPC(PetscInt n, const char pctype[])
   PetscCall(KSPReset(all->ksp));
   PetscCall(KSPReset(one->ksp));
   PetscCall(Both(all, one, 0, "after a reset"));
+  PetscCall(TestSecond(&s, pctype, all, one));
   PetscCall(End(all));
   PetscCall(End(one));
   PetscCall(PetscFree(all));

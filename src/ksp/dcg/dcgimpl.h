@@ -5,27 +5,23 @@
 #include "core/replica.h"
 #include "kernels/views.h"
 #include "mat/whole.h"
+#include "mat/wholedia.h"
 
 /* The whole system on each GPU */
 typedef struct {
-  PetscBool           on;      /* the solve that runs, or has run, was one of it */
-  PetscInt            least;   /* of -polder_min_rows_per_gpu, negative: automatic */
-  PolderReplica       replica; /* NULL: nothing is allocated */
-  Mat                 A;
-  PC                  pc;
-  Vec                 b, x, residual, *work;
-  PetscInt            nwork;  /* of work[], which takes the place of the KSP's during a solve */
-  PetscObjectState    taken;  /* of x, when the solution of the KSP got its values */
-  PolderWhole         matrix; /* with a preconditioner that each process has all of; NULL with a diagonal one, to which all that follows belongs */
-  Vec                 dinv;
-  PetscBool           jacobi; /* dinv is in use */
-  PolderDia           dia;
-  PetscInt           *off;
-  const PetscScalar **val;
-  PetscScalar        *values; /* on the device: [nd N] */
-  PetscInt           *garray; /* on the device */
-  PetscObjectId       id;     /* of the matrix, and its states: that the values are those of */
-  PetscObjectState    pattern, state;
+  PetscBool        on;      /* the solve that runs, or has run, was one of it */
+  PetscInt         least;   /* of -polder_min_rows_per_gpu, negative: automatic */
+  PolderReplica    replica; /* of the matrix or the diagonals; NULL: nothing is allocated */
+  Mat              A;
+  PC               pc;
+  Vec              b, x, residual, *work;
+  PetscInt         nwork;  /* of work[], which takes the place of the KSP's during a solve */
+  PetscObjectState taken;  /* of x, when the solution of the KSP got its values */
+  PolderWhole      matrix; /* with a preconditioner that each process has all of; NULL with a diagonal one, to which all that follows belongs */
+  Vec              dinv;
+  PetscBool        jacobi; /* dinv is in use */
+  PolderWholeDia   diagonals;
+  const PolderDia *dia; /* of these */
 } KSPDCGWhole;
 
 typedef struct {

@@ -3,21 +3,17 @@
   the values and sums of one step. The matrix that it reads is gathered by diagonals.
 */
 #include "dcgimpl.h"
-#include "core/peers.h"
 #include "kernels/dia.h"
 #include "kernels/vec.h"
-#include "mat/csr.h"
 #include "mat/dia.h"
 
 PetscErrorCode KSPDCGSmallFree(KSPDCGWhole *whole)
 {
   PetscFunctionBegin;
   PetscCall(VecDestroy(&whole->dinv));
-  PetscCall(PetscFree2(whole->off, whole->val));
-  PetscCall(PolderDeviceFree(&whole->values));
-  PetscCall(PolderDeviceFree(&whole->garray));
+  PetscCall(PolderWholeDiaDestroy(&whole->diagonals));
+  whole->dia    = NULL;
   whole->jacobi = PETSC_FALSE;
-  whole->id     = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,56 +55,6 @@ static PetscErrorCode KSPDCGSmallHere_Private(KSP ksp, Mat A, PetscBool *here)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds an offset to n ascending ones; n = POLDER_CGSMALL_DIAGONALS + 1: too many */
-static void KSPDCGAddOffset_Private(PetscInt d, PetscInt *n, PetscInt off[])
-{
-  PetscInt at = 0;
-
-  if (*n > POLDER_CGSMALL_DIAGONALS) return;
-  while (at < *n && off[at] < d) ++at;
-  if (at < *n && off[at] == d) return;
-  for (PetscInt k = (*n)++; k > at; --k) off[k] = off[k - 1];
-  off[at] = d;
-}
-
-/* The offsets of all rows */
-static PetscErrorCode KSPDCGSmallOffsets_Private(KSP ksp, const PolderDia *dia, const PolderCSR *csr, PetscInt *n, PetscInt off[])
-{
-  enum {
-    MOST = POLDER_CGSMALL_DIAGONALS + 1
-  };
-  PetscInt        mine[MOST + 1], all[POLDER_PEERS_MOST * (MOST + 1)], m, last = 0;
-  const PetscInt *bi, *bj;
-  PetscMPIInt     size;
-  PetscBool       done;
-
-  PetscFunctionBegin;
-  *n = 0;
-  for (PetscInt d = 0; dia && d < dia->nd; ++d) KSPDCGAddOffset_Private(dia->off[d], n, off);
-  if (csr->offdiag && csr->nghost) {
-    PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done)); // the pattern is on the host, too
-    if (!done) m = 0;
-    for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m; i = PolderCSRNextRow(m, bi, i + 1)) {
-      for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) {
-        const PetscInt d = csr->garray[bj[k]] - csr->rstart - i;
-
-        if (d != last) KSPDCGAddOffset_Private(d, n, off); // most rows have that of the row before; 0 is in no such block
-        last = d;
-      }
-    }
-    PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
-  }
-  mine[0] = *n;
-  for (PetscInt d = 0; d < *n; ++d) mine[d + 1] = off[d];
-  for (PetscInt d = *n; d < MOST; ++d) mine[d + 1] = 0;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
-  PetscCallMPI(MPI_Allgather(mine, MOST + 1, MPIU_INT, all, MOST + 1, MPIU_INT, PetscObjectComm((PetscObject)ksp)));
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    for (PetscInt d = 0; d < all[r * (MOST + 1)]; ++d) KSPDCGAddOffset_Private(all[r * (MOST + 1) + 1 + d], n, off);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MatMult_DCGSmall(Mat A, Vec x, Vec y)
 {
   KSP                ksp;
@@ -121,7 +67,7 @@ static PetscErrorCode MatMult_DCGSmall(Mat A, Vec x, Vec y)
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderVecGetDeviceRead(x, &xa));
   PetscCall(PolderVecGetDeviceWrite(y, &ya));
-  PolderLaunch(PolderDiaMult_CUDA(&((KSP_DCG *)ksp->data)->whole.dia, 1.0, xa, NULL, ya, NULL, NULL, stream));
+  PolderLaunch(PolderDiaMult_CUDA(((KSP_DCG *)ksp->data)->whole.dia, 1.0, xa, NULL, ya, NULL, NULL, stream));
   PetscCall(PolderVecRestoreDeviceWrite(y, &ya));
   PetscCall(PolderVecRestoreDeviceRead(x, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,7 +86,7 @@ static PetscErrorCode MatResidual_DCGSmall(Mat A, Vec b, Vec x, Vec r)
   PetscCall(PolderVecGetDeviceRead(x, &xa));
   PetscCall(PolderVecGetDeviceRead(b, &ba));
   PetscCall(PolderVecGetDeviceWrite(r, &ra));
-  PolderLaunch(PolderDiaMult_CUDA(&((KSP_DCG *)ksp->data)->whole.dia, -1.0, xa, ba, ra, NULL, NULL, stream));
+  PolderLaunch(PolderDiaMult_CUDA(((KSP_DCG *)ksp->data)->whole.dia, -1.0, xa, ba, ra, NULL, NULL, stream));
   PetscCall(PolderVecRestoreDeviceWrite(r, &ra));
   PetscCall(PolderVecRestoreDeviceRead(b, &ba));
   PetscCall(PolderVecRestoreDeviceRead(x, &xa));
@@ -181,13 +127,13 @@ static PetscErrorCode PCSteps_DCGSmall(PC pc, PetscBool prepare, PetscBool first
   PetscCall(PolderVecGetDeviceArray(v[0], &at.x));
   PetscCall(PolderVecGetDeviceArray(v[1], &at.r));
   PetscCall(PolderVecGetDeviceArray(v[3], &at.p));
-  if (prepare) PolderLaunch(PolderCGRho_CUDA(whole->dia.n, at.r, at.r, da, first, &to, stream));
-  PolderLaunch(PolderCGSmall_CUDA(&whole->dia, da, first, count, &at, state, to.work, stream));
+  if (prepare) PolderLaunch(PolderCGRho_CUDA(whole->dia->n, at.r, at.r, da, first, &to, stream));
+  PolderLaunch(PolderCGSmall_CUDA(whole->dia, da, first, count, &at, state, to.work, stream));
   PetscCall(PolderVecRestoreDeviceArray(v[3], &at.p));
   PetscCall(PolderVecRestoreDeviceArray(v[1], &at.r));
   PetscCall(PolderVecRestoreDeviceArray(v[0], &at.x));
   if (whole->jacobi) PetscCall(PolderVecRestoreDeviceRead(whole->dinv, &da));
-  PetscCall(PetscLogGpuFlops((15.0 + 2.0 * whole->dia.nd) * count * whole->dia.n));
+  PetscCall(PetscLogGpuFlops((15.0 + 2.0 * whole->dia->nd) * count * whole->dia->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,23 +144,6 @@ static PetscErrorCode PCGetFused_DCGSmall(PC pc, const PolderPCFused **fused)
   PetscFunctionBegin;
   (void)pc;
   *fused = &offer;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Room for the diagonals of all rows */
-static PetscErrorCode KSPDCGSmallCreateDiagonals_Private(KSPDCGWhole *whole, PetscInt nd, const PetscInt off[])
-{
-  const PetscInt N = PolderReplicaSize(whole->replica);
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(nd, &whole->off, nd, &whole->val));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)nd * (size_t)N, &whole->values));
-  whole->dia = (PolderDia){.m = N, .n = N, .nd = nd, .off = whole->off, .val = whole->val, .main = -1};
-  for (PetscInt d = 0; d < nd; ++d) {
-    whole->off[d] = off[d];
-    whole->val[d] = whole->values + (size_t)d * (size_t)N;
-    if (!off[d]) whole->dia.main = d;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,77 +169,30 @@ static PetscErrorCode KSPDCGSmallCreate_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of all diagonals */
-static PetscErrorCode KSPDCGSmallFill_Private(KSP ksp, const PolderCSR *csr)
-{
-  KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
-  PetscScalar *own, *val[POLDER_CGSMALL_DIAGONALS];
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceMalloc(sizeof(*own) * (size_t)csr->m * (size_t)whole->dia.nd, &own));
-  for (PetscInt d = 0; d < whole->dia.nd; ++d) val[d] = own + (size_t)d * (size_t)csr->m;
-  PolderLaunch(PolderDiaOwnRows_CUDA(&whole->dia, val, PolderOwnRows(csr), PolderGhostColumns(csr), whole->garray, csr->rstart, stream));
-  PetscCall(PolderReplicaGatherColumns(whole->replica, whole->dia.nd, own, whole->values));
-  PetscCall(PolderDeviceFree(&own));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Brings the whole matrix up to date. *done = PETSC_FALSE, on all processes: it has too many diagonals, or GPUs are unlike */
-static PetscErrorCode KSPDCGSmallUpdate_Private(KSP ksp, Mat A, PetscBool pattern, PetscBool *done)
-{
-  KSPDCGWhole     *whole = &((KSP_DCG *)ksp->data)->whole;
-  PetscInt         nd, off[POLDER_CGSMALL_DIAGONALS + 1];
-  const PolderDia *dia;
-  PolderCSR        csr;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetCSRAlike(A, PETSC_TRUE, &csr));
-  *done = csr.device;
-  if (pattern && *done) {
-    PetscCall(KSPDCGWholeFree(ksp));
-    PetscCall(PolderMatGetDeviceDia(A, &dia));
-    PetscCall(KSPDCGSmallOffsets_Private(ksp, dia, &csr, &nd, off));
-    if (nd <= POLDER_CGSMALL_DIAGONALS) PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)ksp), csr.m, nd * csr.m, NULL, &whole->replica));
-    *done = (PetscBool)(whole->replica != NULL);
-    if (*done) {
-      PetscCall(KSPDCGSmallCreateDiagonals_Private(whole, nd, off));
-      PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr.nghost, csr.garray, &whole->garray));
-    }
-  }
-  if (*done) PetscCall(KSPDCGSmallFill_Private(ksp, &csr));
-  if (*done && !whole->A) PetscCall(KSPDCGSmallCreate_Private(ksp)); // while the values are gathered
-  PetscCall(PolderMatRestoreCSRAt(A, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode KSPDCGSmallSetUp(KSP ksp, Mat A, PetscBool *done)
 {
-  KSPDCGWhole     *whole = &((KSP_DCG *)ksp->data)->whole;
-  PetscObjectId    id;
-  PetscObjectState pattern, state;
-  PetscBool        here;
-  int              any[3];
+  KSPDCGWhole   *whole = &((KSP_DCG *)ksp->data)->whole;
+  PolderWholeDia now;
+  PetscBool      here;
 
   PetscFunctionBegin;
   PetscCall(KSPDCGSmallFits_Private(ksp, A, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (whole->matrix) PetscCall(KSPDCGWholeFree(ksp)); // of another preconditioner
   PetscCall(KSPDCGSmallHere_Private(ksp, A, &here));
-  PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  PetscCall(MatGetNonzeroState(A, &pattern));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  any[0] = !here;
-  any[1] = !whole->replica || id != whole->id || pattern != whole->pattern;
-  any[2] = state != whole->state;
-  PetscCallAllreduce(MPI_IN_PLACE, any, 3, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp));
-  *done = (PetscBool)!any[0];
-  if (*done && (any[1] || any[2])) PetscCall(KSPDCGSmallUpdate_Private(ksp, A, (PetscBool)any[1], done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  whole->id      = id;
-  whole->pattern = pattern;
-  whole->state   = state;
+  PetscCall(PolderMatGetWholeDia(A, here, &now));
+  *done = (PetscBool)(now != NULL);
+  if (now && now == whole->diagonals) {
+    PetscCall(PolderWholeDiaDestroy(&now));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPDCGWholeFree(ksp));
+  if (now) {
+    whole->diagonals = now;
+    whole->replica   = PolderWholeDiaReplica(now);
+    whole->dia       = PolderWholeDiaOf(now);
+    PetscCall(KSPDCGSmallCreate_Private(ksp)); // while the values are gathered
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,10 +211,10 @@ static PetscErrorCode KSPDCGSmallDinv_Private(KSP ksp, Mat A)
   PetscCall(PCJacobiGetType(ksp->pc, &type));
   PetscCall(PCJacobiGetUseAbs(ksp->pc, &abs));
   PetscCall(PCJacobiGetFixDiagonal(ksp->pc, &fix));
-  if (pmat == A && type == PC_JACOBI_DIAGONAL && !abs && whole->dia.main >= 0) {
+  if (pmat == A && type == PC_JACOBI_DIAGONAL && !abs && whole->dia->main >= 0) {
     PetscCall(PolderDeviceGetStream(&stream));
     PetscCall(PolderVecGetDeviceWrite(whole->dinv, &dinv));
-    PolderLaunch(PolderReciprocal_CUDA(whole->dia.m, fix ? 1 : 0, whole->dia.val[whole->dia.main], dinv, stream));
+    PolderLaunch(PolderReciprocal_CUDA(whole->dia->m, fix ? 1 : 0, whole->dia->val[whole->dia->main], dinv, stream));
     PetscCall(PolderVecRestoreDeviceWrite(whole->dinv, &dinv));
   } else {
     if (!ksp->work) PetscCall(PolderKSPSetWorkVecs(ksp, POLDER_CG_WORKVECS, NULL));

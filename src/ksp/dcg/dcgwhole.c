@@ -26,9 +26,8 @@ PetscErrorCode KSPDCGWholeFree(KSP ksp)
 
   PetscFunctionBegin;
   if (whole->on) PetscCall(KSPDCGWholeForget_Private(ksp));
-  whole->on = PETSC_FALSE;
-  if (whole->matrix) whole->replica = NULL; // the matrix has it
-  PetscCall(PolderReplicaDestroy(&whole->replica));
+  whole->on      = PETSC_FALSE;
+  whole->replica = NULL;
   PetscCall(PolderWholeDestroy(&whole->matrix));
   PetscCall(MatDestroy(&whole->A));
   PetscCall(PCDestroy(&whole->pc));
