@@ -6,6 +6,7 @@
 #define _GNU_SOURCE // memfd_create()
 #include "core/devicecalls.h"
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -421,9 +422,13 @@ PetscErrorCode PolderDeviceCallImport(const PolderShareHandle *handle, void **pt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Blocks of shared memory. They are not PETSc's: some last as long as the library, and grow */
+static int SharedBlocks = 0;
+
 PetscErrorCode PolderDeviceCallFinalize(void)
 {
   PetscFunctionBegin;
+  PetscCheck(!SharedBlocks, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d blocks of shared memory are left", SharedBlocks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -438,8 +443,10 @@ PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
 {
   PetscFunctionBegin;
   NotRecorded();
-  PetscCall(PetscMalloc(bytes, (void **)host));
+  *(void **)host = malloc(bytes);
+  PetscCheck(*(void **)host, PETSC_COMM_SELF, PETSC_ERR_MEM, "No shared memory of %zu bytes", bytes);
   *(void **)device = *(void **)host;
+  ++SharedBlocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -447,7 +454,9 @@ PetscErrorCode PolderDeviceFreeShared(void *host)
 {
   PetscFunctionBegin;
   NotRecorded();
-  PetscCall(PetscFree(*(void **)host));
+  SharedBlocks -= *(void **)host != NULL;
+  free(*(void **)host);
+  *(void **)host = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
