@@ -1,5 +1,6 @@
 /* The device layer on CUDA: all calls of CUDA. device.c is built on it; an emulated device replaces it (tests/emulated). */
 #include "devicecalls.h"
+#include "keep.h"
 #include "kernels/vec.h"
 #include "peers.h"
 #include <petsclog.h>
@@ -120,9 +121,8 @@ static PetscErrorCode PolderFreeValues_Private(PolderCtxArg(ctx))
 /* A CUDA vector whose array is freed with it */
 static PetscErrorCode PolderVecCreateDevice_Private(MPI_Comm comm, PetscLayout layout, PetscBool seq, Vec *w)
 {
-  PetscContainer container;
-  PetscScalar   *a;
-  PetscInt       n, N, bs;
+  PetscScalar *a;
+  PetscInt     n, N, bs;
 
   PetscFunctionBegin;
   PetscCall(PetscLayoutGetLocalSize(layout, &n));
@@ -132,11 +132,7 @@ static PetscErrorCode PolderVecCreateDevice_Private(MPI_Comm comm, PetscLayout l
   if (seq) PetscCall(VecCreateSeqCUDAWithArray(comm, bs, n, a, w));
   else PetscCall(VecCreateMPICUDAWithArray(comm, bs, n, N, a, w));
   PetscCall(VecSetLayout(*w, layout));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, a));
-  PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeValues_Private));
-  PetscCall(PetscObjectCompose((PetscObject)*w, "PolderValues", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PolderKeep((PetscObject)*w, "PolderValues", a, PolderFreeValues_Private));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

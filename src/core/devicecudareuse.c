@@ -27,8 +27,8 @@ enum {
 
 static PolderBlock  PolderBlocks[POLDER_REUSE_MOST + 1];
 static int          PolderBlockLists[2][POLDER_REUSE_LISTS], PolderBlocksUsed = 0, PolderBlocksFree = 0;
-static size_t       PolderKept = 0;    /* bytes */
-static PolderStream PolderReuseStream; /* of all work on these blocks */
+static size_t       PolderReuseKept = 0; /* bytes */
+static PolderStream PolderReuseStream;   /* of all work on these blocks */
 static PetscBool    PolderReuseBegun = PETSC_FALSE, PolderReuseWanted = PETSC_TRUE;
 
 static int *PolderBlockList(int by, const char *there, size_t bytes)
@@ -85,7 +85,7 @@ PetscErrorCode PolderReuseMalloc(size_t *bytes, PolderStream stream, void **ptr)
   *bytes = (*bytes + POLDER_REUSE_UNIT - 1) / POLDER_REUSE_UNIT * POLDER_REUSE_UNIT;
   k      = PolderBlockFind(BY_SIZE, NULL, *bytes, PETSC_TRUE);
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  PolderKept -= *bytes;
+  PolderReuseKept -= *bytes;
   *ptr = PolderBlocks[k].there;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,9 +112,9 @@ PetscErrorCode PolderReuseFree(PolderStream stream, void *ptr, PetscBool *kept)
   const int k = PolderBlockFind(BY_PLACE, (const char *)ptr, 0, PETSC_FALSE);
 
   PetscFunctionBegin;
-  *kept = (PetscBool)(k && stream == PolderReuseStream && PolderKept + PolderBlocks[k].bytes <= POLDER_REUSE_ALL);
+  *kept = (PetscBool)(k && stream == PolderReuseStream && PolderReuseKept + PolderBlocks[k].bytes <= POLDER_REUSE_ALL);
   if (*kept) {
-    PolderKept += PolderBlocks[k].bytes;
+    PolderReuseKept += PolderBlocks[k].bytes;
     PolderBlockAdd(BY_SIZE, k);
   } else if (k) {
     (void)PolderBlockFind(BY_PLACE, (const char *)ptr, 0, PETSC_TRUE);
@@ -138,7 +138,7 @@ PetscErrorCode PolderReuseGiveBack(PolderStream stream)
       PolderLaunch(cudaFreeAsync(block->there, stream));
     }
   }
-  PolderKept = 0;
+  PolderReuseKept = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,6 @@
 /* What a Polder solver or preconditioner does with a matrix whose values it cannot use. */
 #include "refusal.h"
+#include "keep.h"
 #include <petsc/private/pcimpl.h>
 #include <petscvec.h>
 #include <stdarg.h>
@@ -18,31 +19,13 @@ static PetscErrorCode PolderRefusalFree_Private(PolderCtxArg(ctx))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* NULL when the object has no refusal */
-static PetscErrorCode PolderRefusalGet_Private(PetscObject object, PolderRefusal **refusal)
-{
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  *refusal = NULL;
-  PetscCall(PetscObjectQuery(object, POLDER_REFUSAL, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)refusal));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PolderRefusalMake_Private(PetscObject object, PolderRefusal **refusal)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PolderRefusalGet_Private(object, refusal));
+  PetscCall(PolderKept(object, POLDER_REFUSAL, refusal));
   if (*refusal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(refusal));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, *refusal));
-  PetscCall(PetscContainerSetCtxDestroy(container, PolderRefusalFree_Private));
-  PetscCall(PetscObjectCompose(object, POLDER_REFUSAL, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PolderKeep(object, POLDER_REFUSAL, *refusal, PolderRefusalFree_Private));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,7 +64,7 @@ PetscErrorCode PolderForgive(PetscObject object)
   PolderRefusal *refusal;
 
   PetscFunctionBegin;
-  PetscCall(PolderRefusalGet_Private(object, &refusal));
+  PetscCall(PolderKept(object, POLDER_REFUSAL, &refusal));
   if (refusal) refusal->sentence[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,7 +74,7 @@ PetscErrorCode PolderRefusalView(PetscObject object, PetscViewer viewer)
   PolderRefusal *refusal;
 
   PetscFunctionBegin;
-  PetscCall(PolderRefusalGet_Private(object, &refusal));
+  PetscCall(PolderKept(object, POLDER_REFUSAL, &refusal));
   if (refusal && refusal->sentence[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  refuses the matrix: %s\n", refusal->sentence));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,6 +4,7 @@
   image replaces the Polder matrix while they run.
 */
 #include "aijderived.h"
+#include "core/keep.h"
 #include <petsc/private/matimpl.h>
 
 /* Can A take part in products and factors on the device? PETSC_TRUE for a sequential Polder matrix whose vectors are CUDA vectors and for an aijcusparse
@@ -89,28 +90,19 @@ static PetscErrorCode PolderFreeContext_Private(PolderCtxArg(ctx))
 /* *ctx <- zeroed memory of this size that is composed with A under key and freed with A */
 static PetscErrorCode PolderComposeContext_Private(Mat A, const char *key, size_t bytes, void *ctx)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
   PetscCall(PetscMalloc(bytes, (void **)ctx));
   PetscCall(PetscMemzero(*(void **)ctx, bytes));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, *(void **)ctx));
-  PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeContext_Private));
-  PetscCall(PetscObjectCompose((PetscObject)A, key, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PolderKeep((PetscObject)A, key, *(void **)ctx, PolderFreeContext_Private));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* *ctx <- the memory that is composed with A under key */
 static PetscErrorCode PolderQueryContext_Private(Mat A, const char *key, void *ctx)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)A, key, (PetscObject *)&container));
-  PetscCheck(container, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Matrix has lost what was kept under %s", key);
-  PetscCall(PetscContainerGetPointer(container, (void **)ctx));
+  PetscCall(PolderKept((PetscObject)A, key, ctx));
+  PetscCheck(*(void **)ctx, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Matrix has lost what was kept under %s", key);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 #include "aijderived.h"
 #include "core/devicecalls.h"
 #include "core/gather.h"
+#include "core/keep.h"
 #include "core/peers.h"
 #include "kernels/csr.h"
 #include <petsc/private/matimpl.h>
@@ -273,27 +274,14 @@ static PetscErrorCode PolderWholeFree_Private(PolderCtxArg(ctx))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows that are kept with A, or NULL */
-static PetscErrorCode PolderWholeKept_Private(Mat A, PolderWhole *whole)
-{
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  *whole = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)A, PolderWholeKey, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)whole));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Gathers the pattern, and keeps *whole with A in place of what was kept. NULL on all processes: there is no room, or their GPUs are unlike */
 static PetscErrorCode PolderWholeCreate_Private(Mat A, const PolderCSR *csr, PolderWhole *whole)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   PolderWhole new;
-  PetscContainer container;
-  PetscBool      good = PETSC_FALSE;
-  MatInfo        info;
-  PetscMPIInt    rank;
+  PetscBool   good = PETSC_FALSE;
+  MatInfo     info;
+  PetscMPIInt rank;
 
   PetscFunctionBegin;
   *whole = NULL;
@@ -309,11 +297,7 @@ static PetscErrorCode PolderWholeCreate_Private(Mat A, const PolderCSR *csr, Pol
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderWholeCreateMat_Private(new, A, csr));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, new));
-  PetscCall(PetscContainerSetCtxDestroy(container, PolderWholeFree_Private));
-  PetscCall(PetscObjectCompose((PetscObject)A, PolderWholeKey, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PolderKeep((PetscObject)A, PolderWholeKey, new, PolderWholeFree_Private));
   *whole = new;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -382,7 +366,7 @@ PetscErrorCode PolderMatGetWhole(Mat A, PolderWhole *whole)
   *whole = NULL;
   PetscCall(PolderWholePossible_Private(A, &possible));
   if (!possible) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderWholeKept_Private(A, whole));
+  PetscCall(PolderKept((PetscObject)A, PolderWholeKey, whole));
   PetscCall(PolderWholeChanged(A, *whole ? &(*whole)->stamp : NULL, changed));
   if (changed[0] || changed[1]) {
     PetscCall(PolderMatGetCSRAlike(A, PETSC_TRUE, &csr));

@@ -4,12 +4,12 @@
 */
 #include "wholedia.h"
 #include "aijderived.h"
+#include "core/keep.h"
 #include "core/peers.h"
 #include "dia.h"
 #include "kernels/cg.h"
 #include "kernels/dia.h"
 #include "whole.h"
-#include <petsc/private/petscimpl.h>
 
 struct _n_PolderWholeDia {
   PetscInt           refct;
@@ -155,28 +155,13 @@ static PetscErrorCode PolderWholeDiaFree_Private(PolderCtxArg(ctx))
 /* Those that are kept with A, or NULL */
 static PetscErrorCode PolderWholeDiaKept_Private(Mat A, PolderWholeDia *whole)
 {
-  PetscContainer      container;
   const PolderFormat *format;
   PolderLayout        layout;
 
   PetscFunctionBegin;
   *whole = NULL;
   PetscCall(PolderFormatOf(A, &format, &layout));
-  PetscCall(PetscObjectQuery((PetscObject)A, PolderWholeDiaKey, (PetscObject *)&container));
-  if (container && format && layout == POLDER_MPI) PetscCall(PetscContainerGetPointer(container, (void **)whole));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderWholeDiaKeep_Private(Mat A, PolderWholeDia whole)
-{
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, whole));
-  PetscCall(PetscContainerSetCtxDestroy(container, PolderWholeDiaFree_Private));
-  PetscCall(PetscObjectCompose((PetscObject)A, PolderWholeDiaKey, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  if (format && layout == POLDER_MPI) PetscCall(PolderKept((PetscObject)A, PolderWholeDiaKey, whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +182,7 @@ PetscErrorCode PolderMatGetWholeDia(Mat A, PetscBool here, PolderWholeDia *whole
       PetscCall(PetscObjectCompose((PetscObject)A, PolderWholeDiaKey, NULL));
       PetscCall(PolderMatGetDeviceDia(A, &dia));
       PetscCall(PolderWholeDiaNew_Private(PetscObjectComm((PetscObject)A), dia, &csr, whole));
-      if (*whole) PetscCall(PolderWholeDiaKeep_Private(A, *whole));
+      if (*whole) PetscCall(PolderKeep((PetscObject)A, PolderWholeDiaKey, *whole, PolderWholeDiaFree_Private));
     }
     if (*whole) PetscCall(PolderWholeDiaValues_Private(*whole, &csr));
     PetscCall(PolderMatRestoreCSRAt(A, &csr));
