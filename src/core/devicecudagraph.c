@@ -4,22 +4,19 @@
 #if defined(POLDER_HAVE_CUDA)
   #include "devicecuda.h"
 
-  /* Graphs that nobody replays any more. To update one of the same nodes takes a sixth of the time of a new one */
-  #define POLDER_SPARE_GRAPHS 4
-
-static struct {
-  cudaGraphExec_t graph;
-  size_t          nodes;
-} PolderSpare[POLDER_SPARE_GRAPHS];
-static int PolderSpareNext = 0;
-/* Used for recording when PETSc's stream does not allow capture */
-static cudaStream_t PolderRecorder  = NULL;
-static PetscBool    PolderRecording = PETSC_FALSE;
-
 struct _n_PolderDeviceGraph {
   cudaGraphExec_t graph;
   size_t          nodes;
 };
+
+  /* Graphs that nobody replays any more. To update one of the same nodes takes a sixth of the time of a new one */
+  #define POLDER_SPARE_GRAPHS 4
+
+static struct _n_PolderDeviceGraph PolderSpare[POLDER_SPARE_GRAPHS];
+static int                         PolderSpareNext = 0;
+/* Used for recording when PETSc's stream does not allow capture */
+static cudaStream_t PolderRecorder  = NULL;
+static PetscBool    PolderRecording = PETSC_FALSE;
 
 PetscErrorCode PolderCudaGetRecorder(PolderStream *stream)
 {
@@ -93,9 +90,8 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
   if (!*graph) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < POLDER_SPARE_GRAPHS && PolderSpare[PolderSpareNext].graph; ++k) PolderSpareNext = (PolderSpareNext + 1) % POLDER_SPARE_GRAPHS;
   if (PolderSpare[PolderSpareNext].graph) PolderLaunch(cudaGraphExecDestroy(PolderSpare[PolderSpareNext].graph));
-  PolderSpare[PolderSpareNext].graph = (*graph)->graph;
-  PolderSpare[PolderSpareNext].nodes = (*graph)->nodes;
-  PolderSpareNext                    = (PolderSpareNext + 1) % POLDER_SPARE_GRAPHS;
+  PolderSpare[PolderSpareNext] = **graph;
+  PolderSpareNext              = (PolderSpareNext + 1) % POLDER_SPARE_GRAPHS;
   PetscCall(PetscFree(*graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,7 +12,7 @@
   #define POLDER_SHORT_LEAST ((size_t)8 << 10)
 
 typedef struct {
-  void     *host, *device;
+  void     *host;
   size_t    bytes;
   PetscBool away, kept; /* a copy out of it may not be complete; somebody keeps it */
 } PolderShort;
@@ -43,6 +43,7 @@ PetscErrorCode PolderShortFinalize(void)
 PetscErrorCode PolderShortTake(size_t bytes, PetscBool keep, int *buffer, void **there)
 {
   PolderShort *s = NULL;
+  void        *device;
   size_t       room;
 
   PetscFunctionBegin;
@@ -57,7 +58,7 @@ PetscErrorCode PolderShortTake(size_t bytes, PetscBool keep, int *buffer, void *
   if (s->bytes < bytes) {
     for (room = POLDER_SHORT_LEAST; room < bytes;) room *= 2;
     PetscCall(PolderDeviceFreeShared(&s->host));
-    PetscCall(PolderDeviceMallocShared(room, &s->host, &s->device));
+    PetscCall(PolderDeviceMallocShared(room, &s->host, &device));
     s->bytes = room;
   }
   s->kept = keep;

@@ -18,6 +18,7 @@
 #include "mat/halo.h"
 #include "core/replica.h"
 #include "pamginner.h"
+#include "pamgreplay.h"
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
@@ -208,21 +209,6 @@ typedef struct {
   PolderSparseRows own;
   PetscScalar     *values, *soft;
 } PamgSkew;
-
-/* What the launches of a whole cycle depend on beside the levels */
-typedef struct {
-  const void    *b, *x;
-  PolderLevelEnd end;
-} PamgEnds;
-
-/* On the device, see pamgreplay.c: the recorded launches of whole cycles, and those of cycles from a coarse level on */
-typedef struct {
-  PolderDeviceGraph whole, coarse;
-  PamgEnds          ends, last;   /* of the recorded whole cycle; of the last cycle, recorded or not */
-  PetscInt          from;         /* the first level of the recorded coarse cycle */
-  PetscInt          nsetup, made; /* the numbers of set-ups, and of set-ups and refreshes, when the last cycle ran */
-  PetscBool         tells, again; /* about the cycle that runs: the coarse levels are replayed; launches that were recorded before are replayed */
-} PamgReplay;
 
 /* The inputs of a set-up, compared to decide whether to repeat it */
 typedef struct {

@@ -68,9 +68,9 @@ static PetscBool PamgWholeOnlyLaunches(const PC_PAMG *pamg)
 }
 
 /*
-  What to replay: *whole the whole cycle, otherwise with replay.tells the coarse levels. Nothing in the first cycle of new levels, so that each kernel has run
-  once before it is recorded. A whole cycle is recorded for vectors that are likely to come again: those of the cycle before, and those of a solver that takes
-  (r, z) from the cycle
+  What to replay: *whole the whole cycle, otherwise with replay.usecoarse the coarse levels. Nothing in the first cycle of new levels, so that each kernel has
+  run once before it is recorded. A whole cycle is recorded for vectors that are likely to come again: those of the cycle before, and those of a solver that
+  takes (r, z) from the cycle
 */
 static PetscErrorCode PamgChooseReplay(PC_PAMG *pamg, const PamgEnds *ends, PetscBool *whole)
 {
@@ -88,8 +88,8 @@ static PetscErrorCode PamgChooseReplay(PC_PAMG *pamg, const PamgEnds *ends, Pets
   *whole         = (PetscBool)(only && PamgWholeOnlyLaunches(pamg) && ((replay->whole && PamgSameEnds(ends, &replay->ends)) || lasting));
   if (*whole && !PamgSameEnds(ends, &replay->ends)) PetscCall(PolderDeviceGraphDestroy(&replay->whole));
   if (*whole) replay->ends = *ends;
-  replay->tells = (PetscBool)(only && !*whole);
-  replay->again = PETSC_FALSE;
+  replay->usecoarse = (PetscBool)(only && !*whole);
+  replay->again     = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +107,7 @@ static PetscErrorCode PamgSolveCoarse(PC_PAMG *pamg, PetscInt l, void *b, void *
   PamgReplay *replay = &pamg->replay;
 
   PetscFunctionBegin;
-  if (!replay->tells || l != PamgAlone(pamg)) {
+  if (!replay->usecoarse || l != PamgAlone(pamg)) {
     PetscCall(PCPAMGSolve(pamg, l, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -128,7 +128,7 @@ PetscErrorCode PCPAMGSolveDevice(PC_PAMG *pamg, PetscInt l, void *b, void *x)
     PetscCall(PamgChooseReplay(pamg, &ends, &whole));
     if (whole) PetscCall(PamgReplay_Private(pamg, &pamg->replay.whole, PamgWholeCycle));
     else PetscCall(PCPAMGSolve(pamg, 0, b, x));
-    pamg->replay.tells = PETSC_FALSE; // a set-up runs parts of a cycle
+    pamg->replay.usecoarse = PETSC_FALSE; // a set-up runs parts of a cycle
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
